@@ -130,7 +130,8 @@ def pip(venv: Path, what: str, *arguments: str) -> None:
     log.write_text(f"{done.stdout}\n{done.stderr}")
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        raise Failure(f"pip could not install {what}: {errors[-1] if errors else last_line(done.stderr)} (all of it: {log})")
+        reason = errors[-1] if errors else last_line(done.stderr)
+        raise Failure(f"pip could not install {what}: {reason} (in full: {log})")
 
 
 def last_line(text: str) -> str:
@@ -254,18 +255,21 @@ def lock(arguments: list[str]) -> int:
             create(Path(folder))
             pip(Path(folder), "uv, which writes the lock files", "uv")
             uv = script_of(Path(folder), "uv")
-        compile_ = (uv, "pip", "compile", "pyproject.toml", "--group", "build", "--universal", "--generate-hashes", "--quiet")
-        plain = ("--python-version", "3.11", "--no-header", "--no-emit-index-url", "--no-emit-find-links", "--no-annotate")
-        for name, more in (
-            ("requirements-dev.lock", ("--extra", "dev")),
-            ("requirements.lock", ("--constraints", "requirements-dev.lock")),
+        options = "--group build --universal --generate-hashes --python-version 3.11 --quiet"
+        silent = "--no-header --no-emit-index-url --no-emit-find-links --no-annotate"
+        command = (uv, "pip", "compile", "pyproject.toml", *options.split(), *silent.split())
+        for name, what, more in (
+            ("requirements-dev.lock", "What the tests and checks need too.", ("--extra", "dev")),
+            ("requirements.lock", "What runs and builds the package.", ("--constraints", "requirements-dev.lock")),
         ):
-            if run(*compile_, *plain, *more, "--output-file", name, *arguments) != 0:
+            if run(*command, *more, "--output-file", name, *arguments) != 0:
                 raise Failure(f"uv could not write {name}")
-            text = (ROOT / name).read_text()
+            pins = [line for line in (ROOT / name).read_text().splitlines() if not line.startswith("#")]
+            text = "\n".join([f"# {what} Written by `python3 dev.py lock`.", *pins, ""])
             if "://" in text or str(ROOT) in text:
                 raise Failure(f"{name} names a host or a path")
-            say(f"{name}: {sum(not line.startswith(' ') for line in text.splitlines())} packages")
+            (ROOT / name).write_text(text)
+            say(f"{name}: {sum(not line.startswith(' ') for line in pins)} packages")
     return 0
 
 
@@ -280,7 +284,7 @@ COMMANDS = {f.__name__: f for f in (examples, test, lint, docs, bench, mutants, 
 
 
 def main() -> NoReturn:
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  (said here because an older Python cannot read the metadata)
         sys.exit(f"dev.py: needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})")
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         print(__doc__, file=sys.stderr)
