@@ -1,0 +1,24 @@
+"""All judges of a target behind one question: is this body sendable? What must not live here: a rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.judges import judge_anthropic, judge_flat, judge_openai_chat, sdk
+
+
+def complaints(target: str, body: Any, *, whole: bool = False) -> list[str]:
+    """Everything that our judge of the target and, where there is one, the vendor's SDK have against the body. `whole`: a request, not a history."""
+    dialect, _, profile = target.partition(":")
+    if dialect == "flat":
+        return [str(finding) for finding in judge_flat.judge(body)]
+    if dialect == "openai-chat":
+        return [str(finding) for finding in judge_openai_chat.judge(body)] or [
+            f"SDK: {text}" for text in sdk.openai_chat(body)
+        ]
+    if dialect == "anthropic":
+        found = judge_anthropic.judge(
+            body, whole=whole, mid_system=profile == "mid-system", prefill=profile != "no-prefill"
+        )
+        return [str(finding) for finding in found] or [f"SDK: {text}" for text in sdk.anthropic(body)]
+    raise AssertionError(f"no judge for {target}")

@@ -1,0 +1,8 @@
+"""One module for each dialect in which histories are generated. To add a dialect: one module here, one line below."""
+
+from __future__ import annotations
+
+from tests.laws.dialects import anthropic, flat, openai_chat
+from tests.laws.dialects.spoken import Spoken
+
+DIALECTS: dict[str, Spoken] = {spoken.name: spoken for spoken in (flat.SPOKEN, openai_chat.SPOKEN, anthropic.SPOKEN)}
