@@ -245,7 +245,7 @@ def bench(arguments: list[str]) -> int:
 
 def mutants(arguments: list[str]) -> int:
     venv = set_up("requirements-dev.lock")
-    status = run(script_of(venv, "mutmut"), "run", *arguments, SENDABLE_HYPOTHESIS="quick")
+    status = run(script_of(venv, "mutmut"), "run", *arguments, SENDABLE_LAWS="quick")
     say("— what survived (show one with: .venv/bin/mutmut show NAME)")
     run(script_of(venv, "mutmut"), "results")
     return status
