@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_c
 _rebuilt: dict[Any, Any] = {}
 _STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 _UNION: Any = typing.Union  # built from values, which a type checker does not follow
+_UNIONS: tuple[Any, ...] = (typing.Union, types.UnionType)
 _LIST: Any = list
 _DICT: Any = dict
 _REQUIRED: Any = te.Required
@@ -37,7 +38,7 @@ def strictify(tp: Any) -> Any:
         return _OPTIONAL[strictify(arguments[0])]
     if origin is te.Annotated:
         return _ANNOTATED[(strictify(arguments[0]), *arguments[1:])]
-    if origin is typing.Union or origin is types.UnionType:
+    if origin in _UNIONS:
         # The unions of anthropic's parameters also hold response models; what is on the wire is plain JSON.
         kept = [one for one in arguments if not (isinstance(one, type) and issubclass(one, BaseModel))] or list(
             arguments
@@ -56,7 +57,8 @@ def _close(tp: Any) -> Any:
     _rebuilt[tp] = make(name, {}, total=False)  # stops the recursion of a type that holds itself
     fields: dict[str, Any] = {}
     for key, hint in te.get_type_hints(tp, include_extras=True).items():
-        if te.get_origin(hint) in (te.Required, te.NotRequired):
+        origin: Any = te.get_origin(hint)
+        if origin in (te.Required, te.NotRequired):
             fields[key] = strictify(hint)
         else:
             fields[key] = (_REQUIRED if key in tp.__required_keys__ else _OPTIONAL)[strictify(hint)]

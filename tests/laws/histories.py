@@ -99,7 +99,7 @@ def _step(source: str) -> st.SearchStrategy[Step]:
             *(one.assistant for one in spoken),
         )
     one = DIALECTS[source]
-    return st.one_of(one.tool_turn, one.user, one.assistant, one.system)
+    return st.one_of(one.tool_turn, one.user, one.assistant, *((one.system,) if one.late_system else ()))
 
 
 def _unmarked(messages: list[Any], most: int) -> list[Any]:
@@ -128,6 +128,8 @@ def steps(draw: st.DrawFn, source: str, least: int = 0, most: int = 4) -> list[A
     """A realistic history as a template: it starts as the dialect's histories start, and any steps follow."""
     first = DIALECTS[source if source != "mixed" else draw(st.sampled_from(sorted(DIALECTS)))]
     messages: list[Any] = list(draw(st.one_of(st.just(first.first), first.user)))
+    if not first.late_system and draw(st.booleans()):
+        messages = [*draw(first.system), *messages]
     for scope in range(draw(st.integers(least, most))):
         messages = [*messages, *scoped(draw(_step(source)), scope)]
     return _unmarked(messages, 3)
@@ -187,6 +189,37 @@ def _orderly(draw: st.DrawFn, source: str) -> list[Any]:
 def orderly(source: str) -> st.SearchStrategy[Planted]:
     """Bare lists in which no later message answers an earlier call late, is a system message, or hits a counted limit."""
     return _orderly(source).map(plant)
+
+
+def kept_types(source: str) -> st.SearchStrategy[Planted]:
+    """Histories with faults that leave every block recognizable as what it is: a secret is still seen to be one."""
+    names = sorted(
+        set(faults.FAULTS) - {"bad type", "no type", "bad handle", "no content", "bad content", "bad role", "no role"}
+    )
+    return _enclosed(source, st.one_of(steps(source, least=1), faults.damaged(steps(source, least=1), names))).map(
+        plant
+    )
+
+
+_ENTRY_FAULTS = [
+    "bad id",
+    "no id",
+    "same id",
+    "foreign id",
+    "bad name",
+    "lose",
+    "cut front",
+    "cut end",
+    "repeat",
+    "displace",
+    "garbage",
+    "no role",
+]
+
+
+def whole_entries() -> st.SearchStrategy[Planted]:
+    """Bare lists of `flat` in which each message stays one message or goes as a whole: what is counted can be counted again."""
+    return st.one_of(faults.damaged(steps("flat", least=1), _ENTRY_FAULTS, most=4), steps("flat")).map(plant)
 
 
 def unordered(source: str) -> st.SearchStrategy[Planted]:

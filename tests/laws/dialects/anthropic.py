@@ -17,6 +17,7 @@ from tests.laws.dialects.spoken import (
     Spoken,
     Step,
     one_of,
+    written,
 )
 from tests.laws.leaves import scoped
 
@@ -188,6 +189,15 @@ def _body(messages: list[Message]) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
+def _sequence(messages: list[Message]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for message in messages:
+        content = message["content"]
+        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        found.extend((message["role"], written(block)) for block in blocks)
+    return found
+
+
 SPOKEN = Spoken(
     name="anthropic",
     list_name="messages",
@@ -218,4 +228,6 @@ SPOKEN = Spoken(
     ),
     orphan=[{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_«»", "content": "«»"}]}],
     first=[{"role": "user", "content": "«»"}],
+    late_system=False,
+    sequence=_sequence,
 )

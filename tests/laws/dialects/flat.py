@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.laws.dialects.spoken import CLOSING_TEXTS, OBJECTS, TEXTS, TOOL_NAMES, Message, Spoken, Step, one_of
+from tests.laws.dialects.spoken import CLOSING_TEXTS, OBJECTS, TEXTS, TOOL_NAMES, Message, Spoken, Step, one_of, written
 from tests.laws.leaves import scoped
 
 _ARGUMENTS: list[Any] = [*OBJECTS, '{"q": "«»"}', "«» not json", None, ["«»"], 909_090_909]
@@ -44,6 +44,21 @@ def _body(messages: list[Message]) -> st.SearchStrategy[dict[str, Any]]:
     return st.just({"messages": messages})
 
 
+def _sequence(messages: list[Message]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for message in messages:
+        role = message["role"]
+        if role == "tool":
+            found.append((role, written(message)))
+            continue
+        content = message.get("content")
+        found.extend((role, written(part)) for part in (content if isinstance(content, list) else [content]))
+        found.extend((role, written(call)) for call in message.get("tool_calls") or ())
+        rest = {key: value for key, value in message.items() if key not in ("role", "content", "tool_calls")}
+        found.extend((role, written({key: rest[key]})) for key in sorted(rest))
+    return found
+
+
 SPOKEN = Spoken(
     name="flat",
     list_name="messages",
@@ -56,4 +71,6 @@ SPOKEN = Spoken(
     blocks=one_of([{"tool_call_id": "call_«»", "name": "search"}, "«»"]),
     orphan=[{"role": "tool", "content": "«»", "tool_call_id": "call_«»"}],
     first=[{"role": "user", "content": "«»"}],
+    late_system=False,
+    sequence=_sequence,
 )

@@ -19,6 +19,7 @@ from tests.laws.dialects.spoken import (
     Spoken,
     Step,
     one_of,
+    written,
 )
 from tests.laws.leaves import scoped
 
@@ -136,6 +137,21 @@ def _body(messages: list[Message]) -> st.SearchStrategy[dict[str, Any]]:
     return one_of(_PARAMETERS).map(lambda extras: {"model": "some-model", "messages": messages, **extras})
 
 
+def _sequence(messages: list[Message]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for message in messages:
+        role = message["role"]
+        if role == "tool":
+            found.append((role, written(message)))
+            continue
+        content = message.get("content")
+        found.extend((role, written(part)) for part in (content if isinstance(content, list) else [content]))
+        found.extend((role, written(call)) for call in message.get("tool_calls") or ())
+        rest = {key: value for key, value in message.items() if key not in ("role", "content", "tool_calls")}
+        found.extend((role, written({key: rest[key]})) for key in sorted(rest))
+    return found
+
+
 SPOKEN = Spoken(
     name="openai-chat",
     list_name="messages",
@@ -150,4 +166,6 @@ SPOKEN = Spoken(
     blocks=one_of([*_TEXT_PARTS, *_MEDIA_PARTS, {"type": "refusal", "refusal": "«»"}]),
     orphan=[{"role": "tool", "tool_call_id": "call_«»", "content": "«»"}],
     first=[{"role": "user", "content": "«»"}],
+    late_system=True,
+    sequence=_sequence,
 )

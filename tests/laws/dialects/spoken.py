@@ -6,6 +6,7 @@ any other step. What must not live here: the shape of any one dialect.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,8 @@ class Spoken:
     """Calls, and every result, in the order that the provider demands."""
     system: Steps
     """A system or developer message inside the list (an empty step where the dialect has none)."""
+    late_system: bool
+    """Whether the provider takes such a message anywhere, and not at the front only."""
     plain: st.SearchStrategy[list[Message]]
     """A whole plain tool-using history: text, calls, results. It crosses to any dialect without a loss."""
     body: Callable[[list[Message]], st.SearchStrategy[dict[str, Any]]]
@@ -41,6 +44,13 @@ class Spoken:
     """A step with one result that no call asked for."""
     first: Step
     """The step with which a history of this dialect may begin."""
+    sequence: Callable[[list[Message]], list[tuple[str, str]]]
+    """The messages as (role, block) in order, message boundaries ignored; a block is JSON text."""
+
+
+def written(block: Any) -> str:
+    """A block as text that two runs can be compared by."""
+    return json.dumps(block, sort_keys=True)
 
 
 def one_of(templates: list[Any]) -> st.SearchStrategy[Any]:

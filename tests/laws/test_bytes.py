@@ -1,0 +1,48 @@
+"""Bytes and objects are one: `normalize_json` gives what `normalize` gives, the report included (design, section 4: leaf payloads)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from tests.laws import histories
+from tests.laws.leaves import Planted
+from tests.laws.trial import tried, tried_json
+from tests.laws.verdicts import described
+
+
+def strict_text(value: Any) -> bytes | None:
+    """The value as JSON that every parser reads, or None if there is none."""
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, UnicodeEncodeError):
+        return None
+
+
+@pytest.mark.parametrize(("source", "target"), histories.PAIRS)
+def test_objects_and_bytes_give_one_result(source: str, target: str) -> None:
+    @given(histories.sturdy(source))
+    def law(planted: Planted) -> None:
+        data = strict_text(planted.value)
+        if data is None:
+            return
+        expected, refusal = tried(planted.value, target)
+        result, second = tried_json(data, target)
+        if expected is None or result is None:
+            assert refusal is not None
+            assert second is not None
+            assert (second.code, second.param) == (refusal.code, refusal.param)
+            return
+        assert described(result.report) == described(expected.report)
+        assert result.dropped == expected.dropped
+        body = json.loads(result.data)
+        if isinstance(body, list) and target != "flat":
+            assert isinstance(planted.value, list)
+            assert expected.body == {"messages": body}
+        else:
+            assert body == expected.body
+
+    law()
