@@ -579,9 +579,7 @@ def _open_sink(name: str) -> Sink:
         raise IsADirectoryError(errno.EISDIR, "it is a directory")
     if not stat.S_ISREG(mode):
         return Sink(name, open(target, "wb"))
-    handle, temporary = tempfile.mkstemp(
-        prefix=f".{os.path.basename(target)}.", suffix=".tmp", dir=os.path.dirname(target)
-    )
+    handle, temporary = tempfile.mkstemp(prefix=".sendable-", suffix=".tmp", dir=os.path.dirname(target))
     os.close(handle)
     os.chmod(temporary, stat.S_IMODE(mode))
     return Sink(name, open(temporary, "wb"), target)
@@ -734,9 +732,8 @@ def _shown(name: str, output: bool = False) -> str:
 
 
 def _reason(error: OSError) -> str:
-    return {2: "there is no such file", 13: "permission denied", 21: "it is a directory"}.get(
-        error.errno or 0, (error.strerror or "it failed").lower()
-    )
+    known = {errno.ENOENT: "there is no such file", errno.EISDIR: "it is a directory"}
+    return known.get(error.errno or 0, (error.strerror or "it failed").lower())
 
 
 def _same_place(one: str, other: str) -> bool:

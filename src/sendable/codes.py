@@ -78,12 +78,14 @@ IDS001 = _code("IDS001", "id-rewritten", "the target refuses an id of this form"
 IDS002 = _code("IDS002", "name-rewritten", "the target refuses a tool name of this form", strict="report")
 IDS003 = _code("IDS003", "non-string-id", "the id is a number")
 IDS004 = _code("IDS004", "nameless-call", "the call has no usable tool name")
+IDS005 = _code("IDS005", "given-id", "the call was stored without ids, in a form that pairs by position; the target needs one", strict="report")
 
 # EMP: emptiness.
 EMP001 = _code("EMP001", "emptied-message", "nothing is left of the message")
 EMP002 = _code("EMP002", "placeholder", "an assistant turn with nothing in it cannot be sent")
 EMP003 = _code("EMP003", "empty-text", "the target refuses empty or blank text", strict="report")
 EMP004 = _code("EMP004", "empty-message", "the message was stored empty", strict="report")
+EMP005 = _code("EMP005", "trailing-white-space", "the target refuses a last assistant turn that ends in white space", strict="report")
 
 # ORD: order inside and between messages.
 ORD001 = _code("ORD001", "results-first", "other content stood before a tool result of the same turn")
@@ -97,6 +99,7 @@ ARG001 = _code("ARG001", "unparsable-arguments", "the arguments are not JSON; th
 ARG002 = _code("ARG002", "non-object-arguments", "the arguments are JSON but no object; the value was wrapped")
 ARG003 = _code("ARG003", "inexact-number", "the number has no JSON form")
 ARG004 = _code("ARG004", "empty-arguments", "no arguments were stored; an empty object stands for them", strict="report")
+ARG006 = _code("ARG006", "freeform-arguments", "the target has no tools with free text; the text is the one argument `input`", strict="report")
 ARG005 = _code("ARG005", "fragmented-call", "the call was stored as fragments of a stream", strict="report")
 
 # RSN: reasoning and signatures.

@@ -1,0 +1,121 @@
+"""What a dialect is: a value of functions and tables. One folder each; two dialects never import each other.
+
+What must not live here: anything that is true of one dialect only, and the list of dialects (that is `targets.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NewType, TypeAlias, final
+
+import msgspec
+
+from sendable import payload
+from sendable.codes import SHP007
+from sendable.conversation import Block, Fields, Message, Opaque, Setting
+from sendable.paths import At
+from sendable.payload import Leaf
+from sendable.report import Ledger
+
+Wire = NewType("Wire", dict[str, Any])
+"""A written JSON object. Only writers make one, so that a writer cannot return nothing."""
+
+ReadBlock: TypeAlias = Callable[[Fields, At, "Context"], Block]
+ReadField: TypeAlias = Callable[[Leaf, At, "Context"], Sequence[Block]]
+"""Reads one field of a message that holds blocks of its own, such as `tool_calls`."""
+
+
+@final
+class Context(msgspec.Struct, gc=False):
+    """What a reader may know: the default dialect, the merged tables, and the ledger."""
+
+    home: str
+    blocks: Mapping[str, ReadBlock]
+    before: Mapping[str, ReadField]
+    after: Mapping[str, ReadField]
+    ledger: Ledger
+    read_content: Callable[[Leaf, At, Context], tuple[Block, ...]]
+
+
+@final
+class Dialect(msgspec.Struct, frozen=True, gc=False):
+    """One wire format.
+
+    `key` names the message list. `blocks` reads a block by its kind; `before` and `after` read the fields of a message that hold
+    blocks, which stand before or after its content. `body_keys` are the request fields that only this dialect has. `read_setting`
+    gives the hub's form of one request field, `write` the messages, `write_settings` the rest of a body. `read_hoisted` and
+    `write_hoisted` are for the request field that takes the leading system messages, if the dialect has one.
+    """
+
+    name: str
+    key: str
+    blocks: Mapping[str, ReadBlock]
+    before: Mapping[str, ReadField]
+    after: Mapping[str, ReadField]
+    body_keys: frozenset[str]
+    read_setting: Callable[[str, Leaf, At], Sequence[Setting]]
+    write: Callable[[Sequence[Message]], list[Wire]]
+    write_settings: Callable[[Sequence[Setting]], Wire]
+    read_hoisted: tuple[str, Callable[[Leaf, At, Context], Message | None]] | None = None
+    write_hoisted: Callable[[Sequence[Message]], Any] | None = None
+
+
+ALIASES = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id")
+"""Every spelling of a call's id in use."""
+
+
+def identifier(fields: Fields, own: str, at: At, context: Context) -> tuple[Any, str | None, tuple[str, ...]]:
+    """The id of a call or result, the key under which it stands, and the keys that contradict it.
+
+    The dialect's own spelling counts before the aliases; a blank spelling counts only if there is no other.
+
+    Loses: SHP007.
+    """
+    found: Any = fields.get(own)
+    key: str | None = own if own in fields else None
+    usable = key is not None and not is_blank_id(found)
+    contradicting: tuple[str, ...] = ()
+    for alias in ALIASES:
+        # `id` beside another own key is the id of the message or item, not of the call.
+        if alias != own and alias in fields and alias != "id":
+            value = fields[alias]
+            if not is_blank_id(value):
+                if not usable:
+                    found, key, usable = value, alias, True
+                elif scalar(value) != scalar(found):
+                    context.ledger.strip(SHP007, at, (alias,), used=key)
+                    contradicting = (*contradicting, alias)
+    return scalar(found), key, contradicting
+
+
+def is_blank_id(value: Leaf) -> bool:
+    """Whether a value cannot be an id at all: absent, null, or text without a character in it."""
+    kind = payload.kind(value)
+    return kind == "null" or (kind == "text" and payload.is_blank(value))
+
+
+def scalar(value: Leaf) -> Any:
+    """An id or name as a Python value: text, a number, or whatever else was stored."""
+    if type(value) is str:
+        return value
+    text = payload.string(value)
+    return payload.plain(value) if text is None else text
+
+
+def remaining(fields: Fields, known: frozenset[str] | tuple[str, ...]) -> Fields | None:
+    """The fields that the hub does not model, or None if there is none."""
+    extra: dict[str, Any] | None = None
+    for key in fields:
+        if key not in known:
+            extra = {} if extra is None else extra
+            extra[key] = fields[key]
+    return extra
+
+
+def opaque(kind: str, home: str | None) -> ReadBlock:
+    """A reader of a kind that is modelled nowhere: the block is kept as it is."""
+
+    def read_opaque(fields: Fields, at: At, context: Context) -> Block:
+        return Opaque(kind, at, fields, home, intact=home is not None)
+
+    return read_opaque

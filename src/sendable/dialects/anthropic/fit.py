@@ -1,0 +1,96 @@
+"""What Messages cannot hold, block by block."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sendable.codes import BLK002
+from sendable.conversation import Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
+from sendable.dialects.anthropic.read import HOME, KEYS
+from sendable.options import Options
+from sendable.report import Ledger, Receipt
+from sendable.rules.arguments import fit_arguments
+from sendable.rules.blocks import FitBlock, Place, drop_call, fit_opaque, misplaced
+from sendable.rules.media import fit_media
+from sendable.rules.reasoning import fit_signed
+
+ISSUER = "anthropic"
+
+_MESSAGE = frozenset({"role", "content"})
+_SYSTEM = frozenset({"role", "content", "clear_at", "output_config"})
+
+
+def place(options: Options) -> Place:
+    """Closed everywhere: «messages.0.bogus: Extra inputs are not permitted» (AN19, 2026-09). System messages have two more fields (AN8)."""
+    return Place(
+        HOME,
+        KEYS,
+        lambda message: _SYSTEM if message.role == "system" else _MESSAGE,
+        kind_of,
+        frozenset({"cache_control"}),
+        options.unknown == "keep",
+    )
+
+
+def kind_of(block: Block) -> str:
+    """The kind under which Messages writes a block."""
+    if type(block) is Text or type(block) is Refusal:
+        return "text"
+    if type(block) is ToolCall:
+        return "tool_use" if block.executor == "client" else block.kind
+    if type(block) is ToolResult:
+        return "tool_result" if block.executor == "client" else block.kind
+    if type(block) is Reasoning:
+        return "thinking"
+    if type(block) is Media or type(block) is Opaque:
+        return block.kind
+    assert_never(block)
+
+
+def takes(block: Media) -> bool:
+    """Images and documents, inline, by URL or by a file of Anthropic's own (rule AT10, appendix B); no audio, no video."""
+    if block.kind == "image":
+        return block.source != "text" and (block.media_type is None or block.source != "base64" or block.media_type in IMAGES)
+    return block.kind == "document" and (block.source != "base64" or block.media_type == "application/pdf")
+
+
+IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+"""«media types jpeg/png/gif/webp» (provider-rules 3.5)."""
+
+
+def fit_block(options: Options) -> FitBlock:
+    """Every block as Messages has it: arguments as an object, reasoning only with Anthropic's own signature.
+
+    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, MED001, MED002, MED003, MED004, RSN001, RSN002, RSN004, RSN005, RSN006.
+    """
+    here = place(options)
+
+    def fit_block(block: Block, message: Message, ledger: Ledger) -> Block | Receipt:
+        if type(block) is Text:
+            return block
+        if type(block) is ToolCall:
+            if block.executor == "provider" and block.home != HOME:
+                return drop_call(BLK002, block, ledger, kind=block.kind)
+            return fit_arguments(block, "object", ledger) if message.role == "assistant" else misplaced(block, ledger)
+        if type(block) is ToolResult:
+            if block.executor == "client":
+                return block
+            if block.home != HOME:
+                return drop_call(BLK002, block, ledger, kind=block.kind)
+            return block if message.role == "assistant" else misplaced(block, ledger)
+        if type(block) is Reasoning:
+            return fit_signed(block, ISSUER, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
+        if type(block) is Media:
+            if message.role in ("system", "developer"):
+                return misplaced(block, ledger)
+            return fit_media(block, takes, HOME, ledger)
+        if type(block) is Refusal:
+            ledger.degrade(BLK002, block, kind="refusal")
+            return Text(block.text, block.at)
+        if type(block) is Opaque:
+            return fit_opaque(block, here, ledger)
+        assert_never(block)
+
+    return fit_block
+
+

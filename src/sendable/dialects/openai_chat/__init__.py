@@ -1,0 +1,18 @@
+"""OpenAI Chat Completions."""
+
+from __future__ import annotations
+
+from sendable.dialects import Dialect
+from sendable.dialects.openai_chat import read, write
+
+OPENAI_CHAT = Dialect(
+    name=read.HOME,
+    key="messages",
+    blocks=read.BLOCKS,
+    before=read.BEFORE,
+    after=read.AFTER,
+    body_keys=read.OWN - {"model", "max_tokens", "temperature", "top_p", "stream", "metadata", "service_tier", "tools", "tool_choice"},
+    read_setting=read.read_setting,
+    write=write.write,
+    write_settings=write.write_settings,
+)

@@ -1,0 +1,283 @@
+"""OpenAI Chat Completions → hub. Every part, call and message field that Chat knows is named here (openai 3.57.0, 2026-11-30).
+
+What must not live here: repairs. A reader says what is there; the rules decide what becomes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sendable import payload
+from sendable.codes import ARG005
+from sendable.conversation import Block, Fields, Media, Opaque, Reasoning, Refusal, Setting, Text, ToolCall
+from sendable.dialects import Context, ReadBlock, ReadField, identifier, remaining, scalar
+from sendable.paths import At
+from sendable.payload import Leaf
+
+HOME = "openai-chat"
+
+
+def read_text(fields: Fields, at: At, context: Context) -> Block:
+    """`{"type":"text","text"}`; a text that is no text is written as the JSON that it is."""
+    text = fields.get("text")
+    if payload.kind(text) != "text":
+        return Opaque("text", at, fields, HOME)
+    extra = remaining(fields, ("type", "text")) if len(fields) > 2 else None
+    return Text(text, at, fields, context.home, True, extra)
+
+
+def read_refusal(fields: Fields, at: At, context: Context) -> Block:
+    """`{"type":"refusal","refusal"}`."""
+    text = fields.get("refusal")
+    if payload.kind(text) != "text":
+        return Opaque("refusal", at, fields, HOME)
+    return Refusal(text, at, fields, HOME, True, remaining(fields, ("type", "refusal")))
+
+
+def read_image(fields: Fields, at: At, context: Context) -> Block:
+    """`{"type":"image_url","image_url":{"url","detail"?}}`; a bare URL in place of the object is read too."""
+    inner = payload.fields(fields.get("image_url"))
+    url = inner.get("url") if inner is not None else fields.get("image_url")
+    if payload.kind(url) != "text":
+        return Opaque("image_url", at, fields, HOME)
+    extra = _with_inner(remaining(fields, ("type", "image_url")), inner, ("url",), "image_url")
+    intact = inner is not None
+    split = payload.split_data_url(url)
+    if split is not None:
+        return Media("image", "base64", split[1], split[0] or None, at, fields, HOME, intact, extra)
+    return Media("image", "url", url, None, at, fields, HOME, intact, extra)
+
+
+_AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+
+
+def read_audio(fields: Fields, at: At, context: Context) -> Block:
+    """`{"type":"input_audio","input_audio":{"data","format"}}`."""
+    inner = payload.fields(fields.get("input_audio"))
+    data = inner.get("data") if inner is not None else None
+    if inner is None or payload.kind(data) != "text":
+        return Opaque("input_audio", at, fields, HOME)
+    form = payload.string(inner.get("format"))
+    extra = _with_inner(remaining(fields, ("type", "input_audio")), inner, ("data", "format"), "input_audio")
+    return Media("audio", "base64", data, _AUDIO_TYPES.get(form or "", f"audio/{form}" if form else None), at, fields, HOME, True, extra)
+
+
+def read_file(fields: Fields, at: At, context: Context) -> Block:
+    """`{"type":"file","file":{"file_data"|"file_id","filename"?}}`."""
+    inner = payload.fields(fields.get("file"))
+    if inner is None:
+        return Opaque("file", at, fields, HOME)
+    data, file_id = inner.get("file_data"), inner.get("file_id")
+    extra = _with_inner(remaining(fields, ("type", "file")), inner, ("file_data", "file_id", "filename"), "file")
+    name = inner.get("filename")
+    if payload.kind(data) == "text":
+        split = payload.split_data_url(data)
+        media_type, leaf = split if split is not None else (None, data)
+        source = "base64" if split is not None else "url"
+        return Media("document", source, leaf, media_type, at, fields, HOME, payload.is_null(file_id), extra, name)
+    if payload.kind(file_id) == "text":
+        return Media("document", "file_id", file_id, None, at, fields, HOME, True, extra, name)
+    return Opaque("file", at, fields, HOME)
+
+
+def _with_inner(extra: Fields | None, inner: Fields | None, known: tuple[str, ...], key: str) -> Fields | None:
+    """The unmodelled fields of a part and of its one inner object; the inner ones under the key's own path."""
+    more = remaining(inner, known) if inner is not None else None
+    if more is None:
+        return extra
+    return {**(extra or {}), **{f"{key}.{name}": value for name, value in more.items()}}
+
+
+BLOCKS: dict[str, ReadBlock] = {
+    "text": read_text,
+    "image_url": read_image,
+    "input_audio": read_audio,
+    "file": read_file,
+    "refusal": read_refusal,
+}
+
+
+def read_calls(value: Leaf, at: At, context: Context) -> Sequence[Block]:
+    """`tool_calls`: each entry one call, whatever spelling it uses; fragments of a stream are joined to the call they belong to.
+
+    Loses: ARG005, SHP007.
+    """
+    entries = payload.items(value)
+    if entries is None:
+        return () if payload.is_null(value) else (Opaque("tool_calls", at, value),)
+    calls: list[Block] = []
+    for index, entry in enumerate(entries):
+        fields = payload.fields(entry)
+        place = (at, index)
+        if fields is None:
+            calls.append(Opaque("tool_calls", place, entry))
+        elif not calls or not _joins(calls, fields, place, context):
+            calls.append(read_call(fields, place, context))
+    return calls
+
+
+def read_call(fields: Fields, at: At, context: Context) -> Block:
+    """One entry of `tool_calls`: Chat's `function` and `custom` forms, and the flat form.
+
+    Loses: SHP007.
+    """
+    if "custom" in fields and "function" not in fields:
+        custom = payload.fields(fields["custom"])
+        if custom is not None:
+            call_id, key, gone = identifier(fields, "id", at, context)
+            intact = key == "id" and not gone
+            extra = remaining(fields, ("id", "type", "custom", *gone))
+            return ToolCall(
+                call_id, scalar(custom.get("name")), custom.get("input"), at, fields, HOME, intact, extra, kind="custom"
+            )
+    function = payload.fields(fields.get("function"))
+    if function is None:
+        if "function" not in fields and "tool_call_id" in fields:
+            call_id, key, gone = identifier(fields, "tool_call_id", at, context)
+            extra = remaining(fields, ("tool_call_id", "name", "arguments", *gone))
+            intact = key == "tool_call_id" and not gone and "arguments" in fields
+            return ToolCall(call_id, scalar(fields.get("name")), fields.get("arguments"), at, fields, "flat", intact, extra)
+        function = fields
+        known: tuple[str, ...] = ("id", "type", "name", "arguments")
+    else:
+        known = ("id", "type", "function")
+        if len(fields) == 3 and len(function) == 2 and type(fields.get("id")) is str:
+            # The everyday form, without a look at aliases.
+            return ToolCall(fields["id"], scalar(function.get("name")), function.get("arguments"), at, fields, HOME,
+                            "type" in fields and "name" in function and "arguments" in function)  # fmt: skip
+    call_id, key, gone = identifier(fields, "id", at, context)
+    extra = remaining(fields, (*known, *gone))
+    if function is not fields:
+        extra = _with_inner(extra, function, ("name", "arguments"), "function")
+    intact = key == "id" and not gone and function is not fields and "name" in function and "arguments" in function and payload.string(fields.get("type")) == "function"
+    return ToolCall(call_id, scalar(function.get("name")), function.get("arguments"), at, fields, HOME, intact, extra)
+
+
+def _joins(calls: list[Block], fields: Fields, at: At, context: Context) -> bool:
+    """Whether an entry is a later fragment (same `index`, neither id nor name) of the call before it, and was joined to it."""
+    last = calls[-1]
+    function = payload.fields(fields.get("function"))
+    if function is None or type(last) is not ToolCall or type(last.raw) is not dict:
+        return False
+    index = fields.get("index")
+    if payload.is_null(index) or scalar(index) != scalar(last.raw.get("index")):
+        return False
+    if not payload.is_null(fields.get("id")) or not payload.is_null(function.get("name")):
+        return False
+    more = function.get("arguments")
+    if payload.kind(more) != "text" or payload.kind(last.arguments) not in ("text", "null"):
+        return False
+    context.ledger.note(ARG005, last, related=(at,))
+    arguments = more if payload.is_null(last.arguments) else payload.joined((last.arguments, more), "")
+    extra = None if last.extra is None else {key: value for key, value in last.extra.items() if key != "index"}  # keeps: the index of a fragment says nothing about a whole call
+    calls[-1] = ToolCall(last.id, last.name, arguments, last.at, last.raw, last.home, False, extra or None, last.kind)
+    return True
+
+
+def read_function_call(value: Leaf, at: At, context: Context) -> Sequence[Block]:
+    """The legacy `function_call`: one call without an id, answered by the next `role: function` message of its name."""
+    fields = payload.fields(value)
+    if fields is None:
+        return () if payload.is_null(value) else (Opaque("function_call", at, value),)
+    return (
+        ToolCall(None, scalar(fields.get("name")), fields.get("arguments"), at, fields, HOME, False,
+                 remaining(fields, ("name", "arguments")), by_name=True),
+    )  # fmt: skip
+
+
+def read_reasoning(value: Leaf, at: At, context: Context) -> Sequence[Block]:
+    """`reasoning_content`: readable reasoning, which no Chat provider signs."""
+    if payload.kind(value) != "text":
+        return () if payload.is_null(value) else (Opaque("reasoning_content", at, value),)
+    return () if payload.is_empty(value) else (Reasoning(value, None, at, value, HOME, True),)
+
+
+def read_refusal_field(value: Leaf, at: At, context: Context) -> Sequence[Block]:
+    """`refusal` beside the content; null says that there was none."""
+    if payload.kind(value) != "text":
+        return () if payload.is_null(value) else (Opaque("refusal", at, value),)
+    return () if payload.is_empty(value) else (Refusal(value, at, value, HOME, True),)
+
+
+def read_audio_field(value: Leaf, at: At, context: Context) -> Sequence[Block]:
+    """`audio`: a handle of an answer's audio, which only its issuer can resolve."""
+    return () if payload.is_null(value) else (Opaque("audio", at, value, HOME, True),)
+
+
+BEFORE: dict[str, ReadField] = {"reasoning_content": read_reasoning}
+AFTER: dict[str, ReadField] = {
+    "refusal": read_refusal_field,
+    "audio": read_audio_field,
+    "function_call": read_function_call,
+    "tool_calls": read_calls,
+}
+
+
+# Request fields. The hub's words for what two dialects share; every other field keeps its own name and is Chat's alone.
+
+SHARED: dict[str, str] = {
+    "model": "model",
+    "max_completion_tokens": "max_tokens",
+    "max_tokens": "max_tokens",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "stream": "stream",
+    "safety_identifier": "end_user",
+    "user": "end_user",
+    "reasoning_effort": "effort",
+    "parallel_tool_calls": "parallel_calls",
+}
+
+OWN: frozenset[str] = frozenset(
+    {
+        "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs", "metadata", "modalities", "moderation", "n",
+        "prediction", "presence_penalty", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "seed", "service_tier",
+        "store", "stream_options", "top_logprobs", "verbosity", "web_search_options", "stop", "tools", "tool_choice", "response_format",
+        *SHARED,
+    }
+)  # fmt: skip
+"""Every request field of Chat beside `messages` (openai 3.57.0). The place is closed: «Unknown parameter: 'zzz'.» (2026-09)."""
+
+
+def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
+    """One request field in the hub's words: tools, tool choice, format and stop sequences in a neutral form."""
+    if key in SHARED:
+        return (Setting(SHARED[key], value, at, value, HOME, True),)
+    if key == "stop":
+        kept: Any = [value] if payload.kind(value) == "text" else value
+        return (Setting("stop", kept, at, value, HOME, True),)
+    if key == "tools":
+        return tuple(_read_tool(entry, (at, index)) for index, entry in enumerate(payload.items(value) or ()))
+    if key == "tool_choice":
+        return (Setting("tool_choice", _read_choice(value), at, value, HOME, True),)
+    if key == "response_format":
+        return (Setting("format", _read_format(value), at, value, HOME, True),)
+    return (Setting(key, value, at, value, HOME, True),)
+
+
+def _read_tool(entry: Leaf, at: At) -> Setting:
+    fields = payload.fields(entry) or {}
+    function = payload.fields(fields.get("function"))
+    if payload.string(fields.get("type")) != "function" or function is None:
+        return Setting("native_tool", entry, at, entry, HOME, True)
+    tool = {key: function[key] for key in ("name", "description", "parameters", "strict") if key in function}
+    return Setting("tool", tool, at, entry, HOME, True, remaining(function, ("name", "description", "parameters", "strict")))
+
+
+def _read_choice(value: Leaf) -> Any:
+    """`auto`, `none`, `required`, or a tool by its name."""
+    text = payload.string(value)
+    if text is not None:
+        return {"mode": text}
+    fields = payload.fields(value) or {}
+    function = payload.fields(fields.get("function"))
+    return {"mode": "tool", "name": scalar(function.get("name"))} if function is not None else {"mode": "native"}
+
+
+def _read_format(value: Leaf) -> Any:
+    fields = payload.fields(value) or {}
+    kind = payload.string(fields.get("type"))
+    if kind == "json_schema":
+        return {"kind": "json_schema", **(payload.fields(fields.get("json_schema")) or {})}
+    return {"kind": kind}

@@ -1,0 +1,165 @@
+"""Hub → OpenAI Chat Completions. Total: what Chat cannot hold has gone before, with its entry (fit.py and the target's rules)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+from sendable import payload
+from sendable.conversation import Block, Fields, Media, Message, Opaque, Reasoning, Refusal, Setting, Text, ToolCall, ToolResult
+from sendable.dialects import Wire
+from sendable.dialects.openai_chat.read import HOME
+
+_AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+
+
+def write_block(block: Block) -> Wire:
+    """One block: a content part, a call, a whole `role: tool` message for a result, or the field of a message that holds it."""
+    if block.intact and block.home == HOME and type(block.raw) is dict and type(block) is not ToolResult:
+        return Wire(block.raw)
+    if type(block) is Text:
+        return _with_extra({"type": "text", "text": block.text}, block.extra)
+    if type(block) is ToolCall:
+        if block.kind == "custom":
+            return _with_extra({"id": block.id, "type": "custom", "custom": {"name": block.name, "input": block.arguments}}, block.extra)
+        return _with_extra(
+            {"id": block.id, "type": "function", "function": {"name": block.name, "arguments": block.arguments}}, block.extra
+        )
+    if type(block) is ToolResult:
+        return _with_extra({"role": "tool", "tool_call_id": block.id, "content": _content(block.content, "")}, block.extra)
+    if type(block) is Reasoning:
+        return Wire({"reasoning_content": block.text})
+    if type(block) is Media:
+        return _write_media(block)
+    if type(block) is Refusal:
+        return _with_extra({"type": "refusal", "refusal": block.text}, block.extra)
+    if type(block) is Opaque:
+        return Wire(block.raw) if type(block.raw) is dict else Wire({block.kind: block.raw})
+    assert_never(block)
+
+
+def _write_media(block: Media) -> Wire:
+    if block.kind == "audio":
+        form = _AUDIO_FORMATS.get(block.media_type or "", (block.media_type or "wav").rpartition("/")[2])
+        return _with_extra({"type": "input_audio", "input_audio": {"data": block.data, "format": form}}, block.extra)
+    if block.kind == "image":
+        url = block.data if block.source == "url" else payload.data_url(block.media_type or "image/png", block.data)
+        return _with_extra({"type": "image_url", "image_url": {"url": url}}, block.extra)
+    file: dict[str, Any] = {} if block.name is None else {"filename": block.name}
+    if block.source == "file_id":
+        file["file_id"] = block.data
+    else:
+        file["file_data"] = block.data if block.source == "url" else payload.data_url(block.media_type or "application/pdf", block.data)
+    return _with_extra({"type": "file", "file": file}, block.extra)
+
+
+def _with_extra(wire: dict[str, Any], extra: Fields | None) -> Wire:
+    """The object with the fields that the hub does not model; a dotted name stands in the one inner object."""
+    if extra is not None:
+        for key, value in extra.items():
+            outer, dot, inner = key.partition(".")
+            if dot and type(wire.get(outer)) is dict:
+                wire[outer] = {**wire[outer], inner: value}
+            elif key not in wire:
+                wire[key] = value
+    return Wire(wire)
+
+
+def _content(blocks: Sequence[Block], empty: Any) -> Any:
+    """Content: the bare text that was stored as such, else a list of parts; `empty` for none."""
+    if not blocks:
+        return empty
+    only = blocks[0]
+    if len(blocks) == 1 and type(only) is Text and type(only.raw) is not dict and only.extra is None:
+        return only.text
+    return [write_block(block) for block in blocks]
+
+
+def write(messages: Sequence[Message]) -> list[Wire]:
+    """The messages; a message that holds results becomes one `role: tool` message for each and one for the rest."""
+    out: list[Wire] = []
+    for message in messages:
+        if message.intact and message.home == HOME:
+            out.append(Wire(message.raw))
+        elif message.role == "assistant":
+            out.append(_write_assistant(message))
+        else:
+            _write_other(message, out)
+    return out
+
+
+def _write_assistant(message: Message) -> Wire:
+    wire: dict[str, Any] = {"role": "assistant", "content": None}
+    parts: list[Block] = []
+    calls: list[Wire] = []
+    thoughts: list[Any] = []
+    for block in message.blocks:
+        if type(block) is ToolCall:
+            calls.append(write_block(block))
+        elif type(block) is Reasoning:
+            thoughts.append(block.text)
+        elif type(block) in (Refusal, Opaque) and type(block.at[-1]) is str and block.home == HOME:
+            # A field of the message rather than a part of its content: `refusal`, `audio`.
+            wire[block.at[-1]] = block.raw
+        else:
+            parts.append(block)
+    wire["content"] = _content(parts, None)
+    if thoughts:
+        wire["reasoning_content"] = payload.joined(thoughts, "\n\n")
+    if calls:
+        wire["tool_calls"] = calls
+    return _with_extra(wire, message.extra)
+
+
+def _write_other(message: Message, out: list[Wire]) -> None:
+    results = [write_block(block) for block in message.blocks if type(block) is ToolResult]  # keeps: the rest is written below
+    rest = [block for block in message.blocks if type(block) is not ToolResult]  # keeps: the results are written above
+    if len(results) == 1 and not rest:
+        out.append(_with_extra(results[0], message.extra))
+        return
+    out.extend(results)
+    if rest or not results:
+        role = "user" if message.role == "tool" else message.role
+        out.append(_with_extra({"role": role, "content": _content(rest, "")}, message.extra))
+
+
+# Request fields.
+
+_NAMES = {"max_tokens": "max_completion_tokens", "end_user": "safety_identifier", "effort": "reasoning_effort", "parallel_calls": "parallel_tool_calls"}
+
+WRITABLE: frozenset[str] = frozenset(
+    {"model", "max_tokens", "temperature", "top_p", "stream", "stop", "end_user", "effort", "parallel_calls", "tool", "tool_choice", "format"}
+)
+"""The hub's words that Chat has a field for."""
+
+
+def write_settings(settings: Sequence[Setting]) -> Wire:
+    """The request fields. One that is still Chat's own is written as it came."""
+    body: dict[str, Any] = {}
+    for setting in settings:
+        if setting.name in ("tool", "native_tool"):
+            body.setdefault("tools", []).append(setting.raw if setting.intact and setting.home == HOME else _write_tool(setting))
+        elif setting.intact and setting.home == HOME:
+            body[setting.at[-1]] = setting.raw
+        elif setting.name == "tool_choice":
+            body["tool_choice"] = _write_choice(setting.value)
+        elif setting.name == "format":
+            body["response_format"] = _write_format(setting.value)
+        else:
+            body[_NAMES.get(setting.name, setting.name)] = setting.value
+    return Wire(body)
+
+
+def _write_tool(setting: Setting) -> Any:
+    function: Any = setting.value
+    return {"type": "function", "function": {**function, **(setting.extra or {})}}
+
+
+def _write_choice(value: Any) -> Any:
+    return {"type": "function", "function": {"name": value["name"]}} if value["mode"] == "tool" else value["mode"]
+
+
+def _write_format(value: Any) -> Any:
+    if value["kind"] == "json_schema":
+        return {"type": "json_schema", "json_schema": {"name": "answer", **{key: inner for key, inner in value.items() if key != "kind"}}}  # keeps: the kind is written as the type
+    return {"type": value["kind"]}

@@ -1,0 +1,117 @@
+"""Places in the caller's input: cheap while nobody asks, text when an entry is printed.
+
+A place is a tuple of steps; its first element may be another place, so that a node stores one small tuple. What must not live here:
+anything about what a place may hold.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Raw
+
+from sendable import payload
+
+At = tuple[Any, ...]
+"""`()` is the whole body, `("messages", 3)` a message, `(("messages", 3), "content", 0)` a block."""
+
+_SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+SPELLINGS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "id": (
+        ("id",), ("tool_use_id",), ("tool_call_id",), ("call_id",), ("toolUseId",), ("toolCallId",),
+        ("functionCall", "id"), ("functionResponse", "id"), ("toolUse", "toolUseId"), ("toolResult", "toolUseId"),
+    ),
+    "name": (("function", "name"), ("name",), ("toolName",), ("functionCall", "name"), ("toolUse", "name"), ("custom", "name"), ("function_call", "name")),
+    "arguments": (
+        ("function", "arguments"), ("arguments",), ("input",), ("args",), ("custom", "input"),
+        ("functionCall", "args"), ("toolUse", "input"), ("function_call", "arguments"),
+    ),
+    "signature": (("signature",), ("data",), ("encrypted_content",), ("thoughtSignature",)),
+    "error": (("is_error",), ("status",), ("isError",)),
+    "data": (
+        ("source", "data"), ("image_url", "url"), ("input_audio", "data"), ("file", "file_data"), ("inlineData", "data"),
+        ("file_data",), ("image_url",), ("data",),
+    ),
+}  # fmt: skip
+"""Where a field that every dialect has may stand inside a node, under all spellings in use, the most specific first."""
+
+
+def steps(at: At) -> Iterator[Any]:
+    """The steps of a place from the body down."""
+    if at and type(at[0]) is tuple:
+        yield from steps(at[0])
+        yield from at[1:]
+    else:
+        yield from at
+
+
+def text(at: At) -> str:
+    """A place as text: `messages[2].content[0]`; keys that are no plain names are quoted."""
+    out: list[str] = []
+    for step in steps(at):
+        if type(step) is int:
+            out.append(f"[{step}]")
+        elif _SIMPLE.match(step):
+            out.append(f".{step}" if out else step)
+        else:
+            out.append(f"[{json.dumps(step, ensure_ascii=False)}]")
+    return "".join(out)
+
+
+class Absent:
+    """The answer of `value_at` for a place that does not exist."""
+
+
+ABSENT = Absent()
+
+
+def step_into(value: Any, step: Any) -> Any:
+    """What one step leads to, or `ABSENT`. Reads objects of the official SDKs by attribute."""
+    if type(value) is Raw:
+        value = payload.fields(value) if type(step) is str else payload.items(value)
+    if type(step) is int:
+        return value[step] if isinstance(value, list | tuple) and -1 < step < len(value) else ABSENT
+    if isinstance(value, dict):
+        return value.get(step, ABSENT)
+    if hasattr(value, "model_dump"):
+        return getattr(value, step, ABSENT)
+    return ABSENT
+
+
+def value_at(history: Any, at: At) -> Any:
+    """The caller's own value at a place, or `ABSENT`. A bare list is called `messages`."""
+    value = {"messages": history} if isinstance(history, list | tuple) else history
+    for step in steps(at):
+        value = step_into(value, step)
+        if value is ABSENT:
+            return ABSENT
+    return value
+
+
+def spelled(node: Any, field: str) -> tuple[str, ...]:
+    """The steps from a node to a field, under the spelling that the node itself uses; the field's own name if it is absent."""
+    for candidate in SPELLINGS.get(field, ()):
+        value = node
+        for step in candidate:
+            value = step_into(value, step)
+        if value is not ABSENT:
+            return candidate
+    return (field,)
+
+
+def order(history: Any, at: At) -> tuple[int, ...]:
+    """A sort key: the position of a place in the order in which the caller's input is written."""
+    value = {"messages": history} if isinstance(history, list | tuple) else history
+    out: list[int] = []
+    for step in steps(at):
+        if type(step) is int:
+            out.append(step)
+        else:
+            keys = list(value) if isinstance(value, dict) else []
+            out.append(keys.index(step) if step in keys else len(keys))
+        value = step_into(value, step)
+    return tuple(out)

@@ -1,0 +1,358 @@
+"""Leaf payloads: the only functions that look into a JSON value, whichever form it has.
+
+A leaf is a Python value or a `msgspec.Raw` (the caller's own bytes, already known to be JSON). One set of readers, rules and writers
+serves both, because they ask these functions and never the value itself. What must not live here: anything that knows a dialect.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+Leaf = object
+Kind = Literal["text", "list", "object", "number", "bool", "null", "other"]
+
+_PLAIN: dict[type, Kind] = {
+    str: "text", dict: "object", list: "list", type(None): "null", bool: "bool", int: "number", float: "number", tuple: "list",
+}  # fmt: skip
+_RAW: dict[int, Kind] = {
+    ord('"'): "text", ord("{"): "object", ord("["): "list", ord("n"): "null", ord("t"): "bool", ord("f"): "bool",
+    **dict.fromkeys(b"-0123456789", "number"),
+}  # fmt: skip
+
+_decode_str = msgspec.json.Decoder(str).decode
+_decode_any = msgspec.json.Decoder().decode
+_decode_raw = msgspec.json.Decoder(Raw).decode
+_decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+_decode_items = msgspec.json.Decoder(list[Raw]).decode
+_encode = msgspec.json.encode
+
+DEEPEST = 200
+"""Levels of nesting beyond which a value is not serializable: parsers of several providers stop at a few hundred."""
+
+
+def kind(value: Leaf) -> Kind:
+    """The JSON kind of a leaf, without decoding it; "other" for what is no JSON value."""
+    found = _PLAIN.get(type(value))
+    if found is not None:
+        return found
+    if type(value) is Raw:
+        return _RAW[memoryview(value)[0]]
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, Mapping) or hasattr(value, "model_dump"):
+        return "object"
+    if isinstance(value, bool | int | float):
+        return "number"
+    return "other"
+
+
+def string(value: Leaf) -> str | None:
+    """The text of a leaf, or None if it is not text. Decodes: for ids, names, roles and kinds, not for payload."""
+    if type(value) is str:
+        return value
+    if type(value) is Raw:
+        return _decode_str(value) if memoryview(value)[0] == 34 else None
+    return str(value) if isinstance(value, str) else None
+
+
+def fields(value: Leaf) -> dict[str, Any] | None:
+    """The members of an object, or None if it is none. The dictionary belongs to the caller: read it, never write it."""
+    if type(value) is dict:
+        return value
+    if type(value) is Raw:
+        return _decode_fields(value) if memoryview(value)[0] == 123 else None
+    return None
+
+
+def items(value: Leaf) -> Sequence[Any] | None:
+    """The elements of a list, or None if it is none."""
+    if type(value) is list or type(value) is tuple:
+        return value
+    if type(value) is Raw:
+        return _decode_items(value) if memoryview(value)[0] == 91 else None
+    return None
+
+
+def plain(value: Leaf) -> Any:
+    """The leaf as an ordinary Python value, with every number as it was spelled as far as Python can hold it."""
+    if type(value) is Raw:
+        # The standard library, because it alone keeps integers of any length.
+        return json.loads(bytes(value))
+    return value
+
+
+def is_null(value: Leaf) -> bool:
+    """Whether the leaf is JSON null (an absent field is given as None)."""
+    return value is None or (type(value) is Raw and memoryview(value)[0] == 110)
+
+
+def is_true(value: Leaf) -> bool:
+    """Whether the leaf is JSON true."""
+    return value is True or (type(value) is Raw and memoryview(value)[0] == 116)
+
+
+def is_inert(value: Leaf) -> bool:
+    """Whether the leaf says nothing: null, an empty text, list or object."""
+    if type(value) is Raw:
+        view = memoryview(value)
+        return view[0] == 110 or (len(view) <= 8 and _decode_any(value) in ("", [], {}))
+    return value is None or (type(value) in (str, list, dict, tuple) and not value)
+
+
+def is_empty(text: Leaf) -> bool:
+    """Whether a text leaf is the empty text."""
+    return len(memoryview(text)) == 2 if type(text) is Raw else not text
+
+
+def is_blank(text: Leaf) -> bool:
+    """Whether a text leaf holds nothing but white space."""
+    if type(text) is str:
+        return not text or text.isspace()
+    if type(text) is Raw:
+        view = memoryview(text)
+        if len(view) == 2:
+            return True
+        first = view[1]
+        # A printable ASCII character in front settles it without decoding a long payload.
+        if 32 < first < 128 and first != 92:
+            return False
+        decoded = _decode_str(text)
+        return not decoded or decoded.isspace()
+    return not str(text).strip()
+
+
+def length(text: Leaf) -> int:
+    """The number of characters of a text leaf."""
+    if type(text) is Raw:
+        view = memoryview(text)
+        return len(view) - 2 if bytes(view).isascii() and b"\\" not in bytes(view) else len(_decode_str(text))
+    return len(str(text))
+
+
+def quoted(text: str, like: Leaf) -> Leaf:
+    """Our own text in the form of `like`: Python for Python, bytes for bytes."""
+    return Raw(_encode(text)) if type(like) is Raw else text
+
+
+def joined(texts: Sequence[Leaf], separator: str) -> Leaf:
+    """Several text leaves as one, with a separator between them."""
+    if len(texts) == 1:
+        return texts[0]
+    if any(type(text) is Raw for text in texts):
+        inner = _encode(separator)[1:-1]
+        return Raw(b'"' + inner.join(bytes(text)[1:-1] if type(text) is Raw else _encode(text)[1:-1] for text in texts) + b'"')
+    return separator.join(str(text) for text in texts)
+
+
+def as_json_text(value: Leaf) -> Leaf | None:
+    """The JSON text of a value as a text leaf (`json.dumps` defaults, not ASCII-escaped), or None if it has none."""
+    if type(value) is Raw:
+        return Raw(_encode(json.dumps(plain(value), ensure_ascii=False)))
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+# Arguments of tool calls: JSON text on one side, an object on the other.
+
+
+def arguments_text(value: Leaf) -> Leaf:
+    """An object of arguments as one text leaf; the bytes stay as they were spelled."""
+    if type(value) is Raw:
+        return Raw(_encode(bytes(value).decode()))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def arguments_value(text: Leaf) -> Leaf | None:
+    """The JSON value that a text of arguments holds, or None if it holds none. Numbers keep their spelling in bytes.
+
+    Nothing that Python would change in silence is accepted: NaN, numbers beyond a float, repeated keys.
+    """
+    decoded = string(text)
+    if decoded is None:
+        return None
+    if type(text) is Raw:
+        try:
+            return _decode_raw(decoded.encode())
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return None
+    try:
+        value = json.loads(decoded, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None
+    found = _count(value)
+    # Every key has a colon; as many colons as keys means that no key was lost to a later one of the same name.
+    if found is None or (decoded.count(":") != found and _has_repeated_key(decoded)):
+        return None
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _count(value: Any, depth: int = 0) -> int | None:
+    """How many keys a value holds at all levels; None if it holds a number beyond a float or is too deep."""
+    if type(value) is dict:
+        if depth > DEEPEST:
+            return None
+        total = len(value)
+        for inner in value.values():
+            if type(inner) in (dict, list, float):
+                count = _count(inner, depth + 1)
+                if count is None:
+                    return None
+                total += count
+        return total
+    if type(value) is list:
+        if depth > DEEPEST:
+            return None
+        total = 0
+        for inner in value:
+            if type(inner) in (dict, list, float):
+                count = _count(inner, depth + 1)
+                if count is None:
+                    return None
+                total += count
+        return total
+    if type(value) is float and not math.isfinite(value):
+        return None
+    return 0
+
+
+def _has_repeated_key(text: str) -> bool:
+    repeated = False
+
+    def pairs(found: list[tuple[str, Any]]) -> None:
+        nonlocal repeated
+        repeated = repeated or len({key for key, _ in found}) != len(found)
+
+    json.loads(text, object_pairs_hook=pairs)
+    return repeated
+
+
+# Media: data URLs and base64.
+
+
+def data_url(media_type: str, data: Leaf) -> Leaf:
+    """A data URL around a base64 leaf, without decoding it."""
+    if type(data) is Raw:
+        return Raw(b'"data:' + _encode(media_type)[1:-1] + b";base64," + bytes(data)[1:])
+    return f"data:{media_type};base64,{data}"
+
+
+def split_data_url(url: Leaf) -> tuple[str, Leaf] | None:
+    """Media type and base64 leaf of a `data:…;base64,…` URL, or None if it is none."""
+    if type(url) is Raw:
+        view = memoryview(url)
+        if bytes(view[1:6]) != b"data:":
+            return None
+        head = bytes(view[1:200])
+        comma = head.find(b",")
+        # A backslash before the comma is an escape (PHP writes `\/`): decode instead of slicing.
+        if comma < 0 or b"\\" in head[:comma]:
+            split = split_data_url(_decode_str(url))
+            return (split[0], Raw(_encode(split[1]))) if split else None
+        found = _media_type(head[:comma].decode("ascii", "replace"))
+        return (found, Raw(b'"' + bytes(view[comma + 2 :]))) if found is not None else None
+    text = string(url)
+    if text is None or not text.startswith("data:"):
+        return None
+    start, _, data = text.partition(",")
+    found = _media_type(start) if _ else None
+    return (found, data) if found is not None else None
+
+
+def _media_type(head: str) -> str | None:
+    """`data:image/png;base64` → `image/png`; None if it is not base64."""
+    head = head[5:]
+    return head[:-7] if head.endswith(";base64") else None
+
+
+_SIGNATURES: tuple[tuple[bytes, int, str], ...] = (
+    (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
+    (b"\xff\xd8\xff", 0, "image/jpeg"),
+    (b"GIF87a", 0, "image/gif"),
+    (b"GIF89a", 0, "image/gif"),
+    (b"WEBP", 8, "image/webp"),
+    (b"%PDF-", 0, "application/pdf"),
+)
+
+
+def base64_head(data: Leaf) -> bytes | None:
+    """The first bytes behind a base64 leaf, or None if it does not begin as clean base64."""
+    head = bytes(memoryview(data)[1:25]).rstrip(b'"') if type(data) is Raw else str(data)[:24].encode("ascii", "replace")
+    try:
+        return base64.b64decode(head[: len(head) // 4 * 4], validate=True)
+    except binascii.Error:
+        return None
+
+
+def media_type_of(head: bytes) -> str | None:
+    """The media type that the bytes themselves show, or None."""
+    for magic, offset, name in _SIGNATURES:
+        if head[offset : offset + len(magic)] == magic:
+            return name
+    return None
+
+
+_BASE64 = bytes.maketrans(b"-_", b"+/")
+_BASE64_ONLY = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def is_clean_base64(data: Leaf) -> bool:
+    """Whether a leaf is canonical base64: the standard alphabet, padded, no white space."""
+    raw = bytes(data)[1:-1] if type(data) is Raw else str(data).encode("ascii", "replace")
+    body = raw.rstrip(b"=")
+    return len(raw) % 4 == 0 and len(raw) - len(body) <= 2 and not body.translate(None, _BASE64_ONLY) and bool(body)
+
+
+def clean_base64(data: Leaf) -> Leaf | None:
+    """The same bytes in canonical base64, or None if the leaf is no base64 at all."""
+    text = string(data)
+    if text is None:
+        return None
+    raw = b"".join(text.encode("ascii", "replace").split()).translate(_BASE64).rstrip(b"=")
+    if not raw or raw.translate(None, _BASE64_ONLY) or len(raw) % 4 == 1:
+        return None
+    return quoted((raw + b"=" * (-len(raw) % 4)).decode(), data)
+
+
+# From the caller's objects to JSON, and from our output to objects of its own.
+
+
+def detached(value: Any) -> Any:
+    """A copy that shares no mutable object with `value` (sound JSON values only)."""
+    if type(value) is dict:
+        return {key: detached(inner) if type(inner) in (dict, list, tuple) else inner for key, inner in value.items()}
+    if type(value) is list or type(value) is tuple:
+        return [detached(inner) if type(inner) in (dict, list, tuple) else inner for inner in value]
+    return value
+
+
+def encoded(value: Any) -> bytes:
+    """JSON bytes of a tree whose leaves may be bytes; integers of any length."""
+    try:
+        return _encode(value)
+    except (msgspec.MsgspecError, OverflowError):
+        # msgspec refuses integers beyond 64 bits, which ids and hashes in stored arguments do have.
+        return json.dumps(_without_raw(value), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _without_raw(value: Any) -> Any:
+    if type(value) is Raw:
+        return plain(value)
+    if type(value) is dict:
+        return {key: _without_raw(inner) for key, inner in value.items()}
+    if type(value) is list or type(value) is tuple:
+        return [_without_raw(inner) for inner in value]
+    return value

@@ -1,0 +1,206 @@
+"""Wire → hub, for any mixture of dialects: the envelope of a message, and which reader each part of it gets.
+
+Every message gets its dialect from its own shape and every block from its own kind, through tables merged from all dialects. What must
+not live here: the spelling of any block (dialects/) and repairs (rules/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sendable import payload
+from sendable.codes import SHP001, SHP002, SHP003, SHP005
+from sendable.conversation import Block, Conversation, Fields, Message, Opaque, Setting, Text, ToolCall, ToolResult
+from sendable.dialects import Context, Dialect, identifier, remaining
+from sendable.paths import At
+from sendable.payload import Leaf
+from sendable.report import Ledger
+from sendable.soundness import sound
+
+LIST_KEYS = ("messages", "input", "contents")
+
+
+def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> Context:
+    """The tables of all dialects as one; where two know a kind, the home's reader is used."""
+    blocks, before, after = {}, {}, {}
+    for dialect in (*dialects, home):
+        blocks.update(dialect.blocks)
+        before.update(dialect.before)
+        after.update(dialect.after)
+    return Context(home.name, blocks, before, after, ledger, read_content)
+
+
+def read(history: Any, home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> Conversation:
+    """A list of messages or a request body as a conversation.
+
+    Loses: SHP001, SHP002, SHP003, and what an unsound value loses (soundness.py).
+    """
+    context = context_for(home, dialects, ledger)
+    if payload.items(history) is not None:
+        return Conversation(_read_messages(history, "messages", context))
+    body = payload.fields(history)
+    key = next((key for key in LIST_KEYS if body is not None and payload.items(body.get(key)) is not None), None)
+    if body is None or key is None:
+        ledger.fault(SHP001, (), None if body is None else (next((key for key in LIST_KEYS if key in body), home.key),))
+        return Conversation(())
+    messages: list[Message] = []
+    settings: list[Setting] = []
+    for name, value in body.items():
+        if name == key:
+            continue  # keeps: the messages are read below
+        value = value if type(value) is payload.Raw else sound(value, (name,), ledger)
+        if home.read_hoisted is not None and name == home.read_hoisted[0]:
+            system = home.read_hoisted[1](value, (name,), context)
+            messages.extend(() if system is None else (system,))
+        else:
+            settings.extend(home.read_setting(name, value, (name,)))
+    messages.extend(_read_messages(body[key], key, context))
+    return Conversation(messages, tuple(settings), False, key)
+
+
+def _read_messages(listed: Leaf, key: str, context: Context) -> list[Message]:
+    """The messages of a list.
+
+    Loses: SHP002, SHP003.
+    """
+    out: list[Message] = []
+    ledger = context.ledger
+    in_bytes = type(listed) is payload.Raw
+    for index, entry in enumerate(payload.items(listed) or ()):
+        at = (key, index)
+        if not in_bytes and type(entry) is not payload.Raw:
+            entry = sound(entry, at, ledger)
+        fields = payload.fields(entry)
+        if fields is None:
+            ledger.drop(SHP002, at, kind=payload.kind(entry))
+            continue  # keeps: the line above reports it
+        role = payload.string(fields.get("role"))
+        if role is None or not role.strip():
+            ledger.drop(SHP003, at)
+            continue  # keeps: the line above reports it
+        out.append(_read_message(fields, role, at, context))
+    return out
+
+
+def _read_message(fields: Fields, role: str, at: At, context: Context) -> Message:
+    """One message with a role: its content, the fields that hold blocks, and what is left over."""
+    if len(fields) == 2 and "content" in fields and role not in ("tool", "function"):
+        # The everyday message: a role and a text.
+        content = fields["content"]
+        if payload.kind(content) == "text":
+            return Message(role, (Text(content, (at, "content"), content),), at, fields, context.home, True, None, True)
+    if role in ("tool", "function") and not _holds_results(fields.get("content")):
+        return _read_result(fields, role, at, context)
+    before: list[Block] = []
+    after: list[Block] = []
+    extra: dict[str, Any] | None = None
+    for key, value in fields.items():
+        if key == "role" or key == "content":
+            continue  # keeps: the role is known and the content is read below
+        if key in context.before:
+            before.extend(context.before[key](value, (at, key), context))
+        elif key in context.after:
+            after.extend(context.after[key](value, (at, key), context))
+        else:
+            extra = {} if extra is None else extra
+            extra[key] = value
+    content = fields.get("content")
+    blocks = (*before, *read_content(content, (at, "content"), context), *after)
+    home, intact = _home(blocks, fields, content, context)
+    return Message(role, blocks, at, fields, home, intact, extra, payload.kind(content) == "text")
+
+
+def _home(blocks: Sequence[Block], fields: Fields, content: Leaf, context: Context) -> tuple[str, bool]:
+    """Whose form the message has, and whether all of it is in that form.
+
+    Fields that hold calls decide; without any, the first block of a kind that one dialect has; else the home of the whole history.
+    """
+    homes = {block.home for block in blocks if block.home is not None}  # keeps: a bare text is at home everywhere
+    calls = {block.home for block in blocks if type(block) is ToolCall and block.at[0][-1] == "tool_calls"}  # keeps: only looks
+    home = next(iter(calls)) if len(calls) == 1 else next(iter(homes)) if len(homes) == 1 else context.home
+    if home is None:
+        home = context.home
+    regular = payload.kind(content) in ("text", "null") or (payload.kind(content) == "list" and not isinstance(content, tuple))
+    intact = regular and homes <= {home} and all(block.intact or _is_bare(block, content) for block in blocks)
+    return home, intact
+
+
+def _is_bare(block: Block, content: Leaf) -> bool:
+    return type(block) is Text and block.raw is content
+
+
+def _holds_results(content: Leaf) -> bool:
+    """Whether the content is a list with a result or call block of its own, so that the message is no result itself."""
+    for entry in payload.items(content) or ():
+        fields = payload.fields(entry)
+        kind = payload.string(fields.get("type")) if fields is not None else None
+        if kind is not None and (kind.endswith("tool_result") or kind == "tool_use"):
+            return True
+    return False
+
+
+def _read_result(fields: Fields, role: str, at: At, context: Context) -> Message:
+    """A `role: tool` message, or a legacy `role: function` one: the message is the result.
+
+    Loses: SHP007.
+    """
+    call_id, key, gone = identifier(fields, "tool_call_id", at, context)
+    content = fields.get("content")
+    blocks = read_content(content, (at, "content"), context)
+    legacy = role == "function" and key is None
+    known = ("role", "content", "tool_call_id", *gone, *(("name",) if legacy else ()))
+    extra = remaining(fields, known)
+    # The form is the same in Chat and flat.
+    home = context.home if context.home in ("flat", "openai-chat") else "openai-chat"
+    intact = (
+        role == "tool" and key == "tool_call_id" and not gone and payload.kind(content) in ("text", "list")
+        and all(block.home == home and block.intact or _is_bare(block, content) for block in blocks)
+    )  # fmt: skip
+    name = fields.get("name")
+    result = ToolResult(call_id, blocks, at, fields, home, intact, extra, payload.string(name), by_name=legacy)
+    return Message("tool", (result,), at, fields, home, intact)
+
+
+def read_content(content: Leaf, at: At, context: Context) -> tuple[Block, ...]:
+    """Content as blocks: a text, a list of blocks of any dialect, or any other value as the JSON text that it is.
+
+    Loses: SHP005.
+    """
+    kind = payload.kind(content)
+    if kind == "text":
+        return (Text(content, at, content),)
+    if kind == "null":
+        return ()
+    if kind == "list":
+        return tuple([_read_entry(entry, (at, index), context) for index, entry in enumerate(payload.items(content) or ())])
+    if kind == "object":
+        fields = payload.fields(content) or {}
+        known = payload.string(fields.get("type"))
+        if known is not None and known in context.blocks:
+            return (_read_entry(content, at, context),)
+    return (_as_text(content, at, context),)
+
+
+def _read_entry(entry: Leaf, at: At, context: Context) -> Block:
+    fields = payload.fields(entry)
+    if fields is None:
+        if payload.kind(entry) == "text":
+            return Text(entry, at, entry)
+        if payload.kind(entry) in ("number", "bool"):
+            return _as_text(entry, at, context)
+        return Opaque(payload.kind(entry), at, entry, context.home)
+    kind = payload.string(fields.get("type"))
+    read_block = context.blocks.get(kind) if kind is not None else None
+    return Opaque(kind or "untyped", at, fields, context.home) if read_block is None else read_block(fields, at, context)
+
+
+def _as_text(value: Leaf, at: At, context: Context) -> Block:
+    """A scalar or an object as its JSON text. Scalars lose nothing by it; structure does.
+
+    Loses: SHP005.
+    """
+    text = payload.as_json_text(value)
+    if payload.kind(value) == "object":
+        context.ledger.degrade(SHP005, at)
+    return Text("" if text is None else text, at, value)

@@ -1,0 +1,22 @@
+"""Hub → hub: one file for each family of codes. A rule takes a conversation and the ledger and gives a conversation back.
+
+A rule returns the same object where it has nothing to do. No rule knows the policy, and none knows a dialect: what differs between
+targets is passed in by `targets.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from sendable.conversation import Conversation, Message
+from sendable.report import Ledger
+
+Rule: TypeAlias = Callable[[Conversation, Ledger], Conversation]
+
+
+def with_messages(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
+    """The conversation with other messages."""
+    return msgspec.structs.replace(conversation, messages=messages)

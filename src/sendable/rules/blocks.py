@@ -1,0 +1,202 @@
+"""BLK and FLD: what a place cannot hold. Every block and every field meets the target here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, final
+
+import msgspec
+
+from sendable import payload
+from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, SHP007, Code
+from sendable.conversation import Block, Conversation, Fields, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, changed
+from sendable.report import Ledger, Receipt
+from sendable.rules import Rule, with_messages
+
+FitBlock: TypeAlias = Callable[[Block, Message, Ledger], Block | Receipt]
+"""Total over the closed set: the block in a form that the target can write, or the receipt of its loss."""
+
+BOOKKEEPING: frozenset[str] = frozenset(
+    {
+        "created", "created_at", "duration_ms", "finish_reason", "id", "index", "model", "object", "parentUuid", "partial_json",
+        "stop_reason", "stop_sequence", "timestamp", "updated_at", "usage", "uuid",
+    }
+)  # fmt: skip
+"""Fields that stores and earlier answers leave in a history: nothing in them is meant for a model."""
+
+
+@final
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """What the fields of a target's objects may be.
+
+    `home`: the dialect. `block_keys`, `message_keys`: the fields that are known, where the place is closed; None where it is open.
+    `kind_of`: under which kind a block's fields are looked up. `shared`: fields that mean the same in another dialect. `keep`: unknown
+    kinds and fields pass at home.
+    """
+
+    home: str
+    block_keys: Mapping[str, frozenset[str]] | None
+    message_keys: Callable[[Message], frozenset[str]] | None
+    kind_of: Callable[[Block], str]
+    shared: frozenset[str]
+    keep: bool
+
+
+def fit(fit_block: FitBlock, place: Place) -> Rule:
+    """Every block, also inside results, is one that the target can write, with fields that it knows.
+
+    Loses: what `fit_block` loses, FLD001, FLD002.
+    """
+
+    def fit(conversation: Conversation, ledger: Ledger) -> Conversation:
+        out: list[Message] = []
+        touched = False
+        for message in conversation.messages:
+            fitted = _fit_message(message, fit_block, place, ledger)
+            touched = touched or fitted is not message
+            out.append(fitted)
+        return with_messages(conversation, out) if touched else conversation
+
+    return fit
+
+
+def _fit_message(message: Message, fit_block: FitBlock, place: Place, ledger: Ledger) -> Message:
+    blocks: list[Block] | None = None
+    for index, block in enumerate(message.blocks):
+        fitted = _fit(block, message, fit_block, place, ledger)
+        if fitted is not block and blocks is None:
+            blocks = list(message.blocks[:index])
+        if blocks is not None and type(fitted) is not Receipt:
+            blocks.append(fitted)
+    if message.extra is not None:
+        known = place.message_keys(message) if place.message_keys is not None else None
+        message = fit_fields(message, message.extra, known, place, ledger)
+    return message if blocks is None else changed(message, blocks=tuple(blocks))
+
+
+def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledger: Ledger) -> Block | Receipt:
+    if type(block) is ToolResult and block.content:
+        inside: list[Block] | None = None
+        for index, inner in enumerate(block.content):
+            fitted_inner = _fit(inner, message, fit_block, place, ledger)
+            if fitted_inner is not inner and inside is None:
+                inside = list(block.content[:index])
+            if inside is not None and type(fitted_inner) is not Receipt:
+                inside.append(fitted_inner)
+        if inside is not None:
+            block = changed(block, content=tuple(inside))
+    fitted = fit_block(block, message, ledger)
+    if type(fitted) is Receipt or fitted.extra is None:
+        return fitted
+    known = place.block_keys.get(place.kind_of(fitted), frozenset()) if place.block_keys is not None else None
+    return fit_fields(fitted, fitted.extra, known, place, ledger)
+
+
+def fit_fields(node: Any, extra: Fields, known: frozenset[str] | None, place: Place, ledger: Ledger) -> Any:
+    """The node with only those unmodelled fields that the target knows. What says nothing (null, empty) goes unreported.
+
+    Loses: FLD001, FLD002.
+    """
+    kept: dict[str, Any] = {}
+    for key, value in extra.items():
+        if node.home == place.home and (known is None or key in known or place.keep):
+            kept[key] = value
+        elif node.home != place.home and key in place.shared and (known is None or key in known):
+            kept[key] = value
+        elif not payload.is_inert(value) and not _is_alias(node, key, value):
+            ledger.strip(FLD002 if key in BOOKKEEPING else FLD001, node, tuple(key.split(".", 1)) if "." in key else (key,))
+    if len(kept) == len(extra):
+        return node
+    return changed(node, extra=kept or None)
+
+
+def _is_alias(node: Any, key: str, value: Any) -> bool:
+    """Whether a field is another spelling of the node's id: its value is kept under the target's own key."""
+    return key in ("call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "id") and (
+        type(node) in (ToolCall, ToolResult) and (payload.string(value) or payload.plain(value)) == node.id
+    )
+
+
+def drop_call(code: Code, block: ToolCall | ToolResult, ledger: Ledger, **facts: Any) -> Receipt:
+    """Drop a call, so that its result names the drop as its cause; or a result."""
+    receipt = ledger.drop(code, block, **facts)
+    if type(block) is ToolCall and type(block.id) in (str, int):
+        ledger.lost[str(block.id)] = receipt
+    return receipt
+
+
+def misplaced(block: Block, ledger: Ledger) -> Receipt:
+    """Drop a block that a message of this role cannot hold.
+
+    Loses: BLK003.
+    """
+    if type(block) is ToolCall:
+        return drop_call(BLK003, block, ledger)
+    return ledger.drop(BLK003, block)
+
+
+def fit_opaque(block: Opaque, place: Place, ledger: Ledger) -> Opaque | Text | Receipt:
+    """A block of a kind that the hub does not model: as it is at home, as text where its text is what it is for, else gone.
+
+    Loses: BLK001, BLK002.
+    """
+    if block.home == place.home and (block.intact or place.keep):
+        return block
+    text = _readable(block)
+    if text is not None:
+        ledger.degrade(BLK002, block, kind=block.kind)
+        return Text(text, block.at)
+    return ledger.drop(BLK002 if block.intact else BLK001, block, kind=block.kind)
+
+
+def _readable(block: Opaque) -> Any:
+    """The text of a block that is a reference or a quotation, under a label that says what it was."""
+    if not block.intact:
+        return None
+    fields = payload.fields(block.raw) or {}
+    if block.kind == "tool_reference":
+        return f"[tool: {payload.string(fields.get('tool_name'))}]"
+    if block.kind == "search_result":
+        texts = [payload.string((payload.fields(part) or {}).get("text")) or "" for part in payload.items(fields.get("content")) or ()]
+        return "\n".join(["[search result: " + (payload.string(fields.get("title")) or "") + "] " + (payload.string(fields.get("source")) or ""), *texts])
+    return None
+
+
+def one_form(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Nothing is said twice in one message: a call that stands both in `tool_calls` and in the content, reasoning in a field and a block.
+
+    The form that stands outside the content counts; two reasonings that differ are both kept and noted.
+
+    Loses: SHP007.
+    """
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        if message.role == "assistant" and not message.intact and len(message.blocks) > 1:
+            fitted = _one_form(message, ledger)
+            touched = touched or fitted is not message
+            message = fitted
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def _one_form(message: Message, ledger: Ledger) -> Message:
+    in_content = (message.at, "content")
+    outside = {block.id: block for block in message.blocks if type(block) is ToolCall and block.at[0] != in_content and type(block.id) is str}  # keeps: only looks
+    field = next((block for block in message.blocks if type(block) is Reasoning and block.at[0] != in_content), None)
+    kept: list[Block] = []
+    for block in message.blocks:
+        if type(block) is ToolCall and block.at[0] == in_content and block.id in outside:
+            ledger.drop(SHP007, block, related=(outside[block.id],))
+        elif field is not None and type(block) is Reasoning and block.at[0] == in_content and block.text is not None:
+            if payload.string(block.text) == payload.string(field.text):
+                # The block holds more (its signature), the field says the same.
+                ledger.drop(SHP007, field, related=(block,))
+                kept = [other for other in kept if other is not field]  # keeps: the line above reports it
+            else:
+                ledger.note(SHP007, field, related=(block,))
+            field = None
+            kept.append(block)
+        else:
+            kept.append(block)
+    return message if len(kept) == len(message.blocks) else changed(message, blocks=tuple(kept))

@@ -1,0 +1,157 @@
+"""EMP: no message, turn or text that the target refuses because nothing is in it. After everything that can empty a message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sendable import payload
+from sendable.codes import EMP001, EMP002, EMP003, EMP004, EMP005
+from sendable.conversation import INSTRUCTING, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.report import Ledger
+from sendable.rules import Rule, with_messages
+
+PLACEHOLDER = "[response interrupted]"
+
+
+def dropped_if_emptied(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No message that a rule has emptied (flat); what was stored empty stays.
+
+    Loses: EMP001.
+    """
+    out: list[Message] = []
+    for message in conversation.messages:
+        if not _left(message) and _had_something(message, ledger):
+            ledger.drop(EMP001, message, because=ledger.last_about(message.at))
+        else:
+            out.append(message)
+    return conversation if len(out) == len(conversation.messages) else with_messages(conversation, out)
+
+
+def _left(message: Message) -> bool:
+    """Whether anything is in a message: a text with a character in it or any other block."""
+    for block in message.blocks:
+        if not (type(block) is Text and payload.is_empty(block.text)):
+            return True
+    return False
+
+
+def _had_something(message: Message, ledger: Ledger) -> bool:
+    """Whether something of the message is gone: rules emptied it, the caller did not store it empty."""
+    return not message.intact and ledger.last_about(message.at) is not None
+
+
+def filled(*, blank_refused: bool, answered_by: frozenset[str] = frozenset(), system_too: bool = False, whole: bool = False) -> Rule:
+    """No user or assistant message is empty; where the target refuses blank text, no text is.
+
+    An empty user message is dropped. An empty assistant message becomes a placeholder, or is dropped if it is the last. `answered_by`
+    names fields that only a provider writes: an assistant message that carries one is the provider's own empty answer, which it takes
+    back (recorded: 200 for `"content": "", "refusal": null`). `system_too`: an empty system message is dropped as well.
+
+    Loses: EMP001, EMP002, EMP003, EMP004.
+    """
+
+    def filled(conversation: Conversation, ledger: Ledger) -> Conversation:
+        messages = conversation.messages
+        cleaned = [_without_blank(message, ledger) if blank_refused else message for message in messages]
+        empty = [_is_void(message, answered_by, system_too, whole) for message in cleaned]
+        if not any(empty):
+            return conversation if all(a is b for a, b in zip(cleaned, messages, strict=True)) else with_messages(conversation, cleaned)
+        last = max((index for index, message in enumerate(cleaned) if not empty[index] and message.role not in INSTRUCTING), default=-1)
+        out: list[Message] = []
+        for index, message in enumerate(cleaned):
+            if not empty[index]:
+                out.append(message)
+                continue  # keeps: the line above
+            cause = ledger.last_about(message.at)
+            if message.role == "assistant" and index < last:
+                ledger.synthesize(EMP002, message, because=cause)
+                out.append(changed(message, blocks=(Text(PLACEHOLDER, message.at),), bare=True))
+            else:
+                ledger.drop(EMP001 if cause is not None else EMP004, message, because=cause)
+        return with_messages(conversation, out)
+
+    return filled
+
+
+def _is_void(message: Message, answered_by: frozenset[str], system_too: bool, whole: bool) -> bool:
+    if message.role == "tool" or (message.role in INSTRUCTING and not system_too):
+        return False
+    if _left(message):
+        return False
+    fields = payload.fields(message.raw)
+    if message.role == "assistant" and fields is not None and message.blocks and not answered_by.isdisjoint(fields):
+        return False
+    return True
+
+
+def _without_blank(message: Message, ledger: Ledger) -> Message:
+    """A message without blank texts, inside its results too. A bare empty text says nothing and goes unreported.
+
+    Loses: EMP003.
+    """
+    blocks = message.blocks
+    for block in blocks:
+        if (type(block) is Text and payload.is_blank(block.text)) or (type(block) is ToolResult and _holds_blank(block.content)):
+            break
+    else:
+        return message
+    kept: list[Block] = []
+    only_text = not any(type(block) is not Text for block in blocks)
+    for block in blocks:
+        if type(block) is Text and payload.is_blank(block.text):
+            _say_blank(block, ledger, quiet=only_text and len(blocks) == 1)
+        elif type(block) is ToolResult and _holds_blank(block.content):
+            inside: list[Block] = []
+            for inner in block.content:
+                if type(inner) is Text and payload.is_blank(inner.text):
+                    _say_blank(inner, ledger, quiet=False)
+                else:
+                    inside.append(inner)
+            kept.append(changed(block, content=tuple(inside)))
+        else:
+            kept.append(block)
+    fitted: Message = changed(message, blocks=tuple(kept))
+    return fitted
+
+
+def _say_blank(block: Text, ledger: Ledger, quiet: bool) -> None:
+    """Report a blank text, unless it is a bare empty string, or the whole message, which `filled` then reports.
+
+    Loses: EMP003.
+    """
+    bare = type(block.raw) is not dict
+    if not (bare and payload.is_empty(block.text)) and not (quiet and bare):
+        ledger.drop(EMP003, block)
+
+
+def _holds_blank(content: Sequence[Block]) -> bool:
+    for inner in content:
+        if type(inner) is Text and payload.is_blank(inner.text):
+            return True
+    return False
+
+
+def no_trailing_space(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """A last assistant turn does not end in white space.
+
+    Source: «messages: final assistant content cannot end with trailing whitespace» (AN13, reported on sonnet-4-5).
+
+    Loses: EMP005.
+    """
+    if not conversation.messages:
+        return conversation
+    last = conversation.messages[-1]
+    block = last.blocks[-1] if last.blocks else None
+    if last.role != "assistant" or type(block) is not Text:
+        return conversation
+    text = payload.string(block.text) or ""
+    if text == text.rstrip():
+        return conversation
+    ledger.degrade(EMP005, block)
+    shorter: Message = changed(last, blocks=(*last.blocks[:-1], changed(block, text=payload.quoted(text.rstrip(), block.text), raw=None)))
+    return with_messages(conversation, [*conversation.messages[:-1], shorter])
+
+
+def has_calls(message: Message) -> bool:
+    """Whether a message holds a call."""
+    return any(type(block) is ToolCall for block in message.blocks)

@@ -1,0 +1,160 @@
+"""LIM: limits of size and count. Last, since everything before changes what is counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sendable import payload
+from sendable.codes import LIM001, LIM002, LIM003
+from sendable.conversation import Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.report import Ledger
+from sendable.rules import Rule, with_messages
+
+CUT = " … [cut: {} of {} characters] … "
+
+
+def cache_marks(most: int, key: str) -> Rule:
+    """At most so many cache marks: the first one and the last ones are kept, since they stand for the longest prefixes.
+
+    Source: «A maximum of 4 blocks with cache_control may be provided. Found 5.» (AN22).
+
+    Loses: LIM001.
+    """
+
+    def cache_marks(conversation: Conversation, ledger: Ledger) -> Conversation:
+        marked: list[int] = []
+        for setting in conversation.settings:
+            fields = payload.fields(setting.raw)
+            if setting.name in ("tool", "native_tool") and fields is not None and not payload.is_null(fields.get(key)):
+                marked.append(id(setting))
+        for message in conversation.messages:
+            for block in message.blocks:
+                if _marked(block, key):
+                    marked.append(id(block))
+                if type(block) is ToolResult:
+                    marked.extend(id(inner) for inner in block.content if _marked(inner, key))
+        if len(marked) <= most:
+            return conversation
+        over = set(marked[1 : len(marked) - (most - 1)])
+        out: list[Message] = []
+        for message in conversation.messages:
+            if any(id(block) in over or type(block) is ToolResult for block in message.blocks):
+                blocks = tuple(_unmarked(block, over, key, ledger) for block in message.blocks)
+                message = changed(message, blocks=blocks) if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)) else message
+            out.append(message)
+        return with_messages(conversation, out)
+
+    return cache_marks
+
+
+def _marked(block: Block, key: str) -> bool:
+    return block.extra is not None and not payload.is_null(block.extra.get(key))
+
+
+def _unmarked(block: Block, over: set[int], key: str, ledger: Ledger) -> Block:
+    if type(block) is ToolResult and any(id(inner) in over for inner in block.content):
+        block = changed(block, content=tuple(_unmarked(inner, over, key, ledger) for inner in block.content))
+    if id(block) not in over or block.extra is None:
+        return block
+    ledger.strip(LIM001, block, (key,))
+    rest = {name: value for name, value in block.extra.items() if name != key}  # keeps: the line above reports it
+    unmarked: Block = changed(block, extra=rest or None)
+    return unmarked
+
+
+def text_length(most: int) -> Rule:
+    """No text longer than so many characters: head and tail are kept, and the cut is said in between.
+
+    Source: «string too long. Expected a string with maximum length 10485760» (OR29).
+
+    Loses: LIM002.
+    """
+
+    def text_length(conversation: Conversation, ledger: Ledger) -> Conversation:
+        out: list[Message] = []
+        touched = False
+        for message in conversation.messages:
+            blocks = tuple([_cut(block, most, ledger) for block in message.blocks])
+            if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+                message = changed(message, blocks=blocks)
+                touched = True
+            out.append(message)
+        return with_messages(conversation, out) if touched else conversation
+
+    return text_length
+
+
+def _cut(block: Block, most: int, ledger: Ledger) -> Block:
+    if type(block) is ToolResult:
+        content = tuple([_cut(inner, most, ledger) for inner in block.content])
+        return changed(block, content=content) if any(a is not b for a, b in zip(content, block.content, strict=True)) else block  # type: ignore[no-any-return]
+    if type(block) is not Text or payload.length(block.text) <= most:
+        return block
+    text = payload.string(block.text) or ""
+    mark = CUT.format(len(text) - most, len(text))
+    room = max(most - len(mark), 0)
+    head = text[: (room + 1) // 2]
+    tail = text[len(text) - room // 2 :] if room // 2 else ""
+    short = (head + mark + tail)[:most]
+    ledger.degrade(LIM002, block, None, was=len(text), now=len(short))
+    shorter: Block = changed(block, text=payload.quoted(short, block.text), raw=None if type(block.raw) is not dict else block.raw)
+    return shorter
+
+
+def calls_per_message(most: int) -> Rule:
+    """At most so many calls in one assistant message: it is split, each part followed by its own results; the content stays in the first.
+
+    Source: `max_tool_calls_per_message`, and «tool call result does not follow tool call (2013)» (MiniMax, one call a turn).
+
+    Loses: LIM003 (a move, once for a message).
+    """
+
+    def calls_per_message(conversation: Conversation, ledger: Ledger) -> Conversation:
+        messages = conversation.messages
+        if not any(sum(type(block) is ToolCall for block in message.blocks) > most for message in messages):
+            return conversation
+        out: list[Message] = []
+        index = 0
+        while index < len(messages):
+            message = messages[index]
+            index += 1
+            calls = [block for block in message.blocks if type(block) is ToolCall]  # keeps: only looks
+            if len(calls) <= most:
+                out.append(message)
+                continue  # keeps: the line above
+            ledger.move(LIM003, message, calls=len(calls))
+            following: list[Message] = []
+            while index < len(messages) and any(type(block) is ToolResult for block in messages[index].blocks):
+                following.append(messages[index])
+                index += 1
+            _split(message, calls, following, most, out)
+        return with_messages(conversation, out)
+
+    return calls_per_message
+
+
+def _split(message: Message, calls: list[ToolCall], following: list[Message], most: int, out: list[Message]) -> None:
+    results: dict[Any, list[tuple[Message, ToolResult]]] = {}
+    rest: list[Message] = []
+    for holder in following:
+        others = tuple(block for block in holder.blocks if type(block) is not ToolResult)  # keeps: the results are taken below
+        for block in holder.blocks:
+            if type(block) is ToolResult:
+                results.setdefault(block.id, []).append((holder, block))
+        if others:
+            rest.append(changed(holder, blocks=others))
+    position = 0
+    groups: list[list[Block]] = [[]]
+    for block in message.blocks:
+        if type(block) is ToolCall:
+            if position and position % most == 0:
+                groups.append([])
+            position += 1
+        groups[-1].append(block)
+    for number, group in enumerate(groups):
+        out.append(changed(message, blocks=tuple(group), extra=message.extra if number == 0 else None))
+        for block in group:
+            if type(block) is ToolCall:
+                for holder, result in results.get(block.id, ()):
+                    out.append(holder if holder.role == "tool" and len(holder.blocks) == 1 else Message("tool", (result,), result.at))
+    out.extend(rest)

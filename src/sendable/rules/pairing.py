@@ -1,0 +1,379 @@
+"""PAR: which result answers which call. One forward walk over positions, not over sets of ids, since stored ids repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, final
+
+from sendable import payload
+from sendable.codes import PAR001, PAR002, PAR003, PAR004, PAR005, PAR006, PAR008, PAR009, SYS001
+from sendable.conversation import INSTRUCTING, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.report import Ledger
+from sendable.rules import Rule, with_messages
+
+INTERRUPTED = "Tool call was interrupted; no result."
+
+
+def usable_ids(unusable: frozenset[Any] = frozenset()) -> Rule:
+    """Every call has an id that a result can name. A call without one is dropped before any other repair touches it.
+
+    An id is usable if it is text with a character in it, or an integer, and not in `unusable`; a call that its form pairs by name needs
+    none. What the drop costs (its result, its turn) follows in `pair` and `filled`, each as an entry of its own.
+
+    Loses: PAR005.
+    """
+
+    def usable_ids(conversation: Conversation, ledger: Ledger) -> Conversation:
+        messages: list[Message] = []
+        touched = False
+        for message in conversation.messages:
+            if message.role == "assistant":
+                kept = [block for block in message.blocks if not _unusable(block, unusable, ledger)]  # keeps: the test reports it
+                if len(kept) != len(message.blocks):
+                    message = changed(message, blocks=tuple(kept))
+                    touched = True
+            messages.append(message)
+        return with_messages(conversation, messages) if touched else conversation
+
+    return usable_ids
+
+
+def _unusable(block: Block, unusable: frozenset[Any], ledger: Ledger) -> bool:
+    if type(block) is not ToolCall or block.by_name or is_usable(block.id, unusable):
+        return False
+    receipt = ledger.drop(PAR005, block, "id")
+    if type(block.id) in (str, int):
+        ledger.lost[_key(block)] = receipt
+    return True
+
+
+def is_usable(value: Any, unusable: frozenset[Any] = frozenset()) -> bool:
+    """Whether a stored id can be the id of a call."""
+    if type(value) is str:
+        return value not in unusable and not payload.is_blank(value)
+    return type(value) is int and value not in unusable
+
+
+@final
+class _Turn:
+    """The calls of one turn, and the results that were found for them."""
+
+    __slots__ = ("answers", "calls", "last", "waiting")
+
+    def __init__(self, last: int) -> None:
+        self.last = last
+        self.calls: list[tuple[ToolCall, Any]] = []
+        self.answers: dict[int, ToolResult] = {}
+        # For each id, the calls of this turn that no result has answered yet.
+        self.waiting: dict[Any, list[ToolCall]] = {}
+
+
+@final
+class _Pairing:
+    """What the walk found: the turns, and what becomes of each block that does not stay where it is."""
+
+    __slots__ = ("gone", "turn_of", "turns")
+
+    def __init__(self) -> None:
+        self.turns: dict[int, _Turn] = {}
+        self.turn_of: dict[int, _Turn] = {}
+        self.gone: set[int] = set()
+
+
+def _key(block: ToolCall | ToolResult) -> Any:
+    """What pairs: the id as text, or the name in a form that has no ids."""
+    if block.by_name:
+        return (block.name,)
+    return str(block.id) if type(block.id) is int else block.id
+
+
+def pair(*, repeated: Literal["kept", "dropped"] = "kept", turn: Literal["message", "run"] = "message", continued: bool = False) -> Rule:
+    """Every call has exactly one result, next to it, and every result has a call.
+
+    In the order of the code: a repeated declaration is kept for a fresh id (`ids.py` gives it), or dropped where the first one owns the
+    id; a result answers the nearest earlier unanswered call of its id, within one turn the k-th the k-th; a result without a call is
+    dropped, and so is a second one, unless the first is our own synthetic text; a displaced result moves next to its call, a system
+    message between them behind the results; an unanswered call gets a synthetic result after the real ones.
+    `turn`: whether results follow each message, or a run of assistant messages with calls.
+
+    Loses: PAR001, PAR002, PAR003, PAR004, PAR006, SYS001.
+    """
+
+    def pair(conversation: Conversation, ledger: Ledger) -> Conversation:
+        messages = conversation.messages
+        found = _walk(messages, repeated, turn, continued or conversation.continued, ledger)
+        return _lay_out(conversation, found, ledger)
+
+    return pair
+
+
+def _walk(messages: Sequence[Message], repeated: str, unit: str, continued: bool, ledger: Ledger) -> _Pairing:
+    """Match results to calls, forwards.
+
+    Loses: PAR002, PAR003, PAR004.
+    """
+    found = _Pairing()
+    open_turns: dict[Any, list[_Turn]] = {}
+    first: dict[Any, ToolCall] = {}
+    answered: dict[Any, tuple[ToolCall, _Turn]] = {}
+    current: _Turn | None = None
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            if current is not None and not (unit == "run" and current.last == index - 1):
+                current = None
+        elif message.role not in INSTRUCTING:
+            current = None
+        for block in message.blocks:
+            kind = type(block)
+            if kind is ToolCall:
+                assert type(block) is ToolCall
+                if block.executor == "provider":
+                    continue  # keeps: server pairs are judged by `server_pairs`
+                key = _key(block)
+                owner = first.setdefault(key, block)
+                if owner is not block and repeated == "dropped":
+                    ledger.drop(PAR004, block, "id", related=(owner,))
+                    found.gone.add(id(block))
+                    continue  # keeps: the lines above report it
+                if current is None or (unit == "message" and current.last != index):
+                    current = _Turn(index)
+                current.last = index
+                found.turns[index] = current
+                current.calls.append((block, message))
+                waiting = current.waiting.get(key)
+                if waiting is None:
+                    current.waiting[key] = [block]
+                    open_turns.setdefault(key, []).append(current)
+                else:
+                    waiting.append(block)
+            elif kind is ToolResult:
+                assert type(block) is ToolResult
+                if block.executor == "provider":
+                    continue  # keeps: server pairs are judged by `server_pairs`
+                _answer(block, open_turns, first, answered, continued, found, ledger)
+    return found
+
+
+def _answer(
+    result: ToolResult,
+    open_turns: dict[Any, list[_Turn]],
+    first: dict[Any, ToolCall],
+    answered: dict[Any, tuple[ToolCall, _Turn]],
+    continued: bool,
+    found: _Pairing,
+    ledger: Ledger,
+) -> None:
+    """Give a result to the call that it answers, or drop it.
+
+    Loses: PAR002, PAR003.
+    """
+    key = _key(result)
+    turns = open_turns.get(key) if key is not None and type(key) in (str, tuple) else None
+    if turns:
+        turn = turns[-1]
+        waiting = turn.waiting[key]
+        call = waiting.pop(0)
+        if not waiting:
+            del turn.waiting[key]
+            turns.pop()
+        turn.answers[id(call)] = result
+        found.turn_of[id(result)] = turn
+        answered[key] = (call, turn)
+        return
+    last = answered.get(key) if type(key) in (str, tuple) else None
+    if last is not None:
+        call, turn = last
+        earlier = turn.answers[id(call)]
+        if _is_interrupted(earlier) and not _is_interrupted(result):
+            # Our own text stood in for the result that has now come.
+            ledger.drop(PAR003, earlier, "id", related=(result,))
+            found.gone.add(id(earlier))
+            del found.turn_of[id(earlier)]
+            turn.answers[id(call)] = result
+            found.turn_of[id(result)] = turn
+            return
+        ledger.drop(PAR003, result, "id", related=(call, earlier))
+        found.gone.add(id(result))
+        return
+    if continued:
+        # Its call is in the part that the provider holds.
+        return
+    ledger.drop(PAR002, result, "id", because=ledger.lost.get(key) if type(key) in (str, tuple) else None)
+    found.gone.add(id(result))
+
+
+def _is_interrupted(result: ToolResult) -> bool:
+    only = result.content[0] if len(result.content) == 1 else None
+    return type(only) is Text and payload.length(only.text) == len(INTERRUPTED) and payload.string(only.text) == INTERRUPTED
+
+
+def _lay_out(conversation: Conversation, found: _Pairing, ledger: Ledger) -> Conversation:
+    """Put every result next to its call, move nothing that stands right, and invent what is missing.
+
+    Loses: PAR001, PAR006, SYS001.
+    """
+    messages = conversation.messages
+    inserted: dict[int, tuple[Block | None, list[ToolResult]]] = {}
+    later: dict[int, int] = {}
+    moved: set[int] = set()
+    for index, turn in found.turns.items():
+        if index == turn.last:
+            _place(index, turn, messages, found, inserted, later, moved, ledger)
+    if not inserted and not later and not found.gone and not moved:
+        return conversation
+    deferred: dict[int, list[Message]] = {}
+    for index, behind in later.items():
+        deferred.setdefault(behind, []).append(messages[index])
+    out: list[Message] = []
+    for index, message in enumerate(messages):
+        if index not in later:
+            kept = message
+            if found.gone or moved:
+                kept = _without(message, found.gone, moved)
+            place = inserted.get(index)
+            _append(out, message, kept, place, moved)
+        out.extend(deferred.get(index, ()))
+    return with_messages(conversation, out)
+
+
+def _append(out: list[Message], message: Message, kept: Message, place: tuple[Block | None, list[ToolResult]] | None, moved: set[int]) -> None:
+    """One message and the results that now follow it."""
+    if place is not None and place[0] is not None and message.role != "tool":
+        anchor, results = place
+        blocks = list(kept.blocks)
+        at = next(index for index, block in enumerate(blocks) if block is anchor) + 1
+        out.append(changed(kept, blocks=(*blocks[:at], *results, *blocks[at:])))
+        return
+    # A message that held nothing but results that moved or went is gone with them.
+    if kept.blocks or not message.blocks or (message.role != "tool" and not any(id(block) in moved for block in message.blocks)):
+        out.append(kept)
+    if place is not None:
+        out.extend(Message("tool", (result,), result.at) for result in place[1])
+
+
+def _without(message: Message, gone: set[int], moved: set[int]) -> Message:
+    kept = [block for block in message.blocks if id(block) not in gone and id(block) not in moved]  # keeps: reported where they were marked
+    return message if len(kept) == len(message.blocks) else changed(message, blocks=tuple(kept))
+
+
+def _place(
+    index: int,
+    turn: _Turn,
+    messages: Sequence[Message],
+    found: _Pairing,
+    inserted: dict[int, tuple[Block | None, list[ToolResult]]],
+    later: dict[int, int],
+    moved: set[int],
+    ledger: Ledger,
+) -> None:
+    """Find which results of a turn already follow it, and say where the others go.
+
+    Loses: PAR001, PAR006, SYS001.
+    """
+    # Results that follow the turn with nothing but their like in between stand right; a message that also holds other content ends that.
+    here: set[int] = set()
+    anchor: Block | None = None
+    behind = index
+    between: list[int] = []
+    for next_index in range(index + 1, len(messages)):
+        message = messages[next_index]
+        if message.role in INSTRUCTING:
+            between.append(next_index)
+            continue  # keeps: it is moved below if results follow it
+        if message.role == "assistant":
+            break
+        mine = False
+        other = False
+        for block in message.blocks:
+            if type(block) is ToolResult and block.executor == "client":
+                if found.turn_of.get(id(block)) is turn:
+                    mine = True
+                    here.add(id(block))
+                    anchor = block
+            else:
+                other = True
+        if mine:
+            behind = next_index
+        if other or (not mine and any(id(block) not in found.gone for block in message.blocks)) or not message.blocks:
+            break
+    for system in between:
+        if system < behind:
+            ledger.move(SYS001, messages[system], related=(turn.calls[0][0],))
+            later[system] = behind
+    # In a turn where every result stands right, this is all.
+    if len(here) == len(turn.calls):
+        return
+    results: list[ToolResult] = []
+    arrived: list[ToolResult] = []
+    for call, _message in turn.calls:
+        answer = turn.answers.get(id(call))
+        if answer is not None and id(answer) not in here:
+            arrived.append(answer)
+    if len(arrived) > 1:
+        place = {id(block): number for number, block in enumerate(block for message in messages for block in message.blocks)}
+        arrived.sort(key=lambda result: place[id(result)])
+    for result in arrived:
+        ledger.move(PAR006, result)
+        moved.add(id(result))
+        results.append(result)
+    for call, _message in turn.calls:
+        if id(call) not in turn.answers:
+            ledger.synthesize(PAR001, call)
+            results.append(
+                ToolResult(call.id, (Text(INTERRUPTED, call.at),), call.at, name=call.name, error=True, kind=call.kind, by_name=call.by_name)
+            )
+    if results:
+        inserted[behind] = (anchor, results)
+
+
+def server_pairs(resumable: bool) -> Rule:
+    """A call that the provider executed and its result stand in one assistant turn, in this order; half a pair is dropped.
+
+    A result that was stored in a later message moves behind its call. A call without a result at the very end is kept where the target
+    lets it be resumed («pause_turn: send the assistant message back as is», AS6).
+    Source: «unexpected 'tool_use_id' found in 'advisor_tool_result' blocks … must have a corresponding 'server_tool_use' block before it»
+    (AT7, measured).
+
+    Loses: PAR008, PAR009.
+    """
+
+    def server_pairs(conversation: Conversation, ledger: Ledger) -> Conversation:
+        messages = list(conversation.messages)
+        calls: dict[Any, tuple[int, ToolCall]] = {}
+        open_calls: dict[Any, tuple[int, ToolCall]] = {}
+        touched = False
+        for index, message in enumerate(messages):
+            blocks: list[Block] = []
+            for block in message.blocks:
+                if type(block) is ToolCall and block.executor == "provider":
+                    calls[block.id] = open_calls[block.id] = (index, block)
+                elif type(block) is ToolResult and block.executor == "provider":
+                    owner = open_calls.pop(block.id, None) if type(block.id) in (str, int) else None
+                    if owner is None:
+                        ledger.drop(PAR008, block, "id")
+                        continue  # keeps: the line above reports it
+                    if owner[0] != index:
+                        ledger.move(PAR009, block, related=(owner[1],))
+                        home = messages[owner[0]]
+                        messages[owner[0]] = changed(home, blocks=(*home.blocks, block))
+                        touched = True
+                        continue  # keeps: the lines above put it behind its call
+                blocks.append(block)
+            if len(blocks) != len(message.blocks):
+                messages[index] = changed(message, blocks=tuple(blocks))
+                touched = True
+        last = len(messages) - 1
+        for index, call in open_calls.values():
+            if resumable and index == last and messages[index].blocks and messages[index].blocks[-1] is call:
+                continue  # keeps: the provider resumes it
+            ledger.drop(PAR008, call, "id")
+            holder = messages[index]
+            messages[index] = changed(holder, blocks=tuple(block for block in holder.blocks if block is not call))  # keeps: reported above
+            touched = True
+        if not touched:
+            return conversation
+        # A message whose results all moved away holds nothing any more and has lost nothing.
+        kept = [message for message, before in zip(messages, conversation.messages, strict=True) if message.blocks or not before.blocks or ledger.last_about(message.at) is not None]  # keeps: see above
+        return with_messages(conversation, kept)
+
+    return server_pairs

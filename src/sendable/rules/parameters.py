@@ -1,0 +1,178 @@
+"""FLD: the request's parameters beside its messages, in words that the target has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import msgspec
+
+from sendable import payload
+from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005
+from sendable.conversation import Conversation, Setting, changed
+from sendable.report import Ledger
+from sendable.rules import Rule
+
+
+@final
+class Parameters(msgspec.Struct, frozen=True):
+    """What a target knows beside messages.
+
+    `own`: its request fields. `writable`: the hub's words that it has a field for. `efforts`: its words for effort. `formats`: the kinds
+    of answer format, and which fields of one it takes. `hottest`: the highest temperature. `required`: what a body must have, with the
+    value that is put in. `tool_modes`: its tool choices.
+    """
+
+    home: str
+    own: frozenset[str]
+    writable: frozenset[str]
+    efforts: Mapping[str, str] = {}
+    formats: Mapping[str, frozenset[str]] = {}
+    hottest: float = 2.0
+    required: Mapping[str, Any] = {}
+    tool_modes: frozenset[str] = frozenset({"auto", "none", "required", "tool"})
+
+
+def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
+    """Every parameter is one that the target has: its own as they came, another dialect's in the target's words, the rest stripped.
+
+    `model` replaces the body's. A required parameter that is missing is put in, with a note, unless the caller gave a bare list.
+
+    Loses: FLD001, FLD002, FLD003, FLD004, FLD005.
+    """
+
+    def fit_parameters(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if conversation.listed and model is None:
+            return conversation
+        out: list[Setting] = []
+        seen: set[str] = set()
+        for setting in conversation.settings:
+            fitted = _fit(setting, known, keep, seen, ledger)
+            if fitted is not None:
+                out.append(fitted)
+        foreign = [setting for setting in out if not setting.intact]
+        if foreign and not any(setting.name in ("tool", "native_tool") for setting in out):
+            # «tool_choice.any may only be specified while providing tools» (AT11, 2026-09).
+            for setting in [setting for setting in out if setting.name in ("tool_choice", "parallel_calls") and not setting.intact]:
+                if not (setting.name == "parallel_calls" and setting.value is True):
+                    ledger.strip(FLD001, setting, ())
+                out.remove(setting)
+        if model is not None and not conversation.listed:
+            _replace_model(out, model, known, ledger)
+        if not conversation.listed:
+            names = {setting.name for setting in out}
+            for name, value in known.required.items():
+                if name not in names:
+                    ledger.note(FLD004, (), (name,), value=value)
+                    out.append(Setting(name, value, (name,)))
+        if len(out) == len(conversation.settings) and all(a is b for a, b in zip(out, conversation.settings, strict=True)):
+            return conversation
+        return msgspec.structs.replace(conversation, settings=tuple(out))
+
+    return fit_parameters
+
+
+def _replace_model(out: list[Setting], model: str, known: Parameters, ledger: Ledger) -> None:
+    for index, setting in enumerate(out):
+        if setting.name == "model":
+            if payload.string(setting.value) != model:
+                ledger.rename(FLD003, setting, (), old=payload.string(setting.value), new=model)
+                out[index] = changed(setting, value=model)
+            return
+    ledger.rename(FLD003, (), ("model",), old=None, new=model)
+    out.insert(0, Setting("model", model, ("model",)))
+
+
+def _key(setting: Setting) -> str:
+    """The request field in which a setting stands."""
+    at = setting.at
+    while type(at[0]) is tuple:
+        at = at[0]
+    return str(at[0])
+
+
+def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger: Ledger) -> Setting | None:
+    """One parameter, or None with its entry. A foreign one that says nothing goes unreported.
+
+    Loses: FLD001, FLD002, FLD005.
+    """
+    if setting.home == known.home:
+        if _key(setting) in known.own or keep:
+            return setting
+        ledger.strip(FLD001, setting, ())
+        return None
+    many = setting.name in ("tool", "native_tool")
+    if setting.name not in known.writable or (setting.name in seen and not many):
+        if not payload.is_inert(setting.value) and not _is_default(setting):
+            ledger.strip(FLD001, setting, ())
+        return None
+    seen.add(setting.name)
+    if setting.extra is not None:
+        for key, value in setting.extra.items():
+            if not payload.is_inert(value):
+                ledger.strip(FLD001, setting, (key,) if setting.home != "openai-chat" else ("function", key))
+        setting = changed(setting, extra=None)
+    return _fit_value(changed(setting), known, ledger)
+
+
+def _is_default(setting: Setting) -> bool:
+    """Whether a parameter says what holds anyway."""
+    return setting.name == "parallel_calls" and payload.is_true(setting.value)
+
+
+def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting | None:
+    """The parameter with a value that the target takes.
+
+    Loses: FLD001, FLD002, FLD005.
+    """
+    name, value = setting.name, setting.value
+    if payload.is_null(value):
+        return None
+    if name == "temperature":
+        number = payload.plain(value)
+        if isinstance(number, int | float) and number > known.hottest:
+            ledger.degrade(FLD005, setting, (), old=number, new=known.hottest)
+            return changed(setting, value=known.hottest)  # type: ignore[no-any-return]
+    elif name == "parallel_calls" and payload.is_true(value):
+        return None
+    elif name == "effort":
+        word = payload.string(value) or ""
+        new = known.efforts.get(word)
+        if new is None:
+            ledger.strip(FLD001, setting, ())
+            return None
+        if new != word:
+            ledger.degrade(FLD005, setting, (), old=word, new=new)
+            return changed(setting, value=new)  # type: ignore[no-any-return]
+    elif name == "tool_choice":
+        if not isinstance(value, dict) or value.get("mode") not in known.tool_modes:
+            ledger.strip(FLD001, setting, ())
+            return None
+    elif name == "format":
+        return _fit_format(setting, known, ledger)
+    elif name == "tool" and isinstance(value, dict):
+        null = [key for key, inner in value.items() if payload.is_null(inner)]
+        if null:
+            return changed(setting, value={key: inner for key, inner in value.items() if key not in null})  # type: ignore[no-any-return]  # keeps: null says nothing
+    return setting
+
+
+def _fit_format(setting: Setting, known: Parameters, ledger: Ledger) -> Setting | None:
+    value: Any = setting.value
+    kind = value.get("kind")
+    if kind == "text":
+        return None
+    takes = known.formats.get(kind or "")
+    if takes is None:
+        ledger.strip(FLD001, setting, ())
+        return None
+    inner = "json_schema" if setting.home == "openai-chat" else None
+    kept: dict[str, Any] = {"kind": kind}
+    for key, part in value.items():
+        if key == "kind":
+            continue  # keeps: it was put in above
+        if key in takes:
+            kept[key] = part
+        elif not payload.is_inert(part) and part is not False:
+            ledger.strip(FLD002 if key == "name" else FLD001, setting, (inner, key) if inner else (key,))
+    return changed(setting, value=kept)  # type: ignore[no-any-return]

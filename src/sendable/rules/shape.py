@@ -1,0 +1,92 @@
+"""SHP: roles that a target knows, and content in the shape that a target takes. The shape of entries themselves is read in reading.py."""
+
+from __future__ import annotations
+
+from sendable import payload
+from sendable.codes import SHP004, SHP005, SHP006, SHP011, SHP012
+from sendable.conversation import ROLES, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.report import Ledger
+from sendable.rules import Rule, with_messages
+
+ROLE_ALIASES = {
+    "human": "user",
+    "ai": "assistant",
+    "model": "assistant",
+    "bot": "assistant",
+    "chatbot": "assistant",
+    "function": "tool",
+}
+
+
+def known_roles(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Every message has a role of the hub: a role in another vendor's word is renamed, one that nobody has goes with its message.
+
+    Loses: SHP004, SHP011.
+    """
+    if all(message.role in ROLES for message in conversation.messages):
+        return conversation
+    messages: list[Message] = []
+    for message in conversation.messages:
+        if message.role in ROLES:
+            messages.append(message)
+            continue  # keeps: the line above
+        role = ROLE_ALIASES.get(message.role.strip().lower(), message.role.strip().lower())
+        if role in ROLES and not (role == "tool" and message.blocks and type(message.blocks[0]) is not ToolResult):
+            ledger.rename(SHP011, message, "role", old=message.role[:40], new=role)
+            messages.append(changed(message, role=role))
+        else:
+            ledger.drop(SHP004, message, role=message.role[:40])
+    return with_messages(conversation, messages)
+
+
+def flat_content(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Every content is one text. A list that holds calls or results is read as blocks; any other structure is written whole as JSON.
+
+    Source: the project's source documents (architecture 5.1).
+
+    Loses: SHP005, SHP006.
+    """
+    messages: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        fitted = _flat_message(message, ledger)
+        touched = touched or fitted is not message
+        messages.append(fitted)
+    return with_messages(conversation, messages) if touched else conversation
+
+
+def _flat_message(message: Message, ledger: Ledger) -> Message:
+    fields = payload.fields(message.raw)
+    content = fields.get("content") if fields is not None else message.raw
+    if payload.kind(content) != "list":
+        return message if payload.kind(content) == "text" else changed(message)
+    if len(message.blocks) == 1 and type(message.blocks[0]) is ToolResult and message.blocks[0].at == message.at:
+        result = message.blocks[0]
+        return changed(message, blocks=(changed(result, content=(_serialized(content, message, ledger),)),))
+    inside = [block for block in message.blocks if block.at[0] == (message.at, "content")]  # keeps: only looks
+    if any(type(block) in (ToolCall, ToolResult) for block in inside):
+        return changed(message)
+    rest = [block for block in message.blocks if block.at[0] != (message.at, "content")]  # keeps: the content is the text put before it
+    return changed(message, blocks=(_serialized(content, message, ledger), *rest))
+
+
+def _serialized(content: object, message: Message, ledger: Ledger) -> Text:
+    text = payload.as_json_text(content)
+    if text is None:
+        ledger.degrade(SHP006, message, "content")
+    else:
+        ledger.degrade(SHP005, message, "content")
+    return Text("" if text is None else text, (message.at, "content"))
+
+
+def something_to_send(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Something is left to send.
+
+    Loses: SHP012.
+    """
+    if not conversation.messages and len(ledger):
+        ledger.fault(SHP012, (), (conversation.key,))
+    return conversation
+
+
+RULES: tuple[Rule, ...] = (known_roles, flat_content, something_to_send)

@@ -1,0 +1,127 @@
+"""Any Python object at all → a sound JSON value: what every provider's parser accepts and UTF-8 can encode.
+
+A sound value comes back as the same object. What is not sound is replaced piece by piece, and each piece is reported with its place.
+Bytes need none of this, since the JSON decoder has already refused what is unsound there. What must not live here: dialects.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sendable.codes import ARG003, SHP006, SHP008, SHP009
+from sendable.paths import At
+from sendable.payload import DEEPEST
+from sendable.report import Ledger
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def sound(value: Any, at: At, ledger: Ledger) -> Any:
+    """The same value if it is sound JSON, else a cleaned copy.
+
+    Text: half surrogate pairs become U+FFFD, U+0000 goes. Numbers: what is no number in JSON becomes null. Objects of the official
+    SDKs become their JSON. Anything else that JSON does not have, and what contains itself or is nested too deeply, becomes null.
+
+    Loses: SHP006, SHP008, SHP009, ARG003.
+    """
+    return _sound(value, at, ledger, ())
+
+
+def _sound(value: Any, at: At, ledger: Ledger, above: tuple[int, ...]) -> Any:
+    kind = type(value)
+    if kind is str:
+        if "\0" not in value and (value.isascii() or _encodes(value)):
+            return value
+        return _sound_text(value, at, ledger)
+    if value is None or kind is bool or kind is int:
+        return value
+    if kind is dict:
+        if len(above) >= DEEPEST or id(value) in above:
+            ledger.degrade(SHP006, at, reason="contains itself or is nested too deeply")
+            return None
+        above = (*above, id(value))
+        copy: dict[str, Any] | None = None
+        for key, inner in value.items():
+            if type(key) is not str or "\0" in key or not (key.isascii() or _encodes(key)):
+                return _with_text_keys(value, at, ledger, above)
+            kept = inner if type(inner) is str and inner.isascii() and "\0" not in inner else _sound(inner, (at, key), ledger, above)
+            if kept is not inner:
+                copy = dict(value) if copy is None else copy
+                copy[key] = kept
+        return value if copy is None else copy
+    if kind is list or kind is tuple:
+        if len(above) >= DEEPEST or id(value) in above:
+            ledger.degrade(SHP006, at, reason="contains itself or is nested too deeply")
+            return None
+        above = (*above, id(value))
+        kept_items = [_sound(inner, (at, index), ledger, above) for index, inner in enumerate(value)]
+        return value if all(kept is inner for kept, inner in zip(kept_items, value, strict=True)) else kept_items
+    if kind is float:
+        if math.isfinite(value):
+            return value
+        ledger.degrade(ARG003, at, value=str(value))
+        return None
+    return _sound_object(value, at, ledger, above)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _sound_text(text: str, at: At, ledger: Ledger) -> str:
+    if "\0" in text:
+        ledger.degrade(SHP009, at, count=text.count("\0"))
+        text = text.replace("\0", "")
+    if not _encodes(text):
+        text, count = _SURROGATE.subn("\ufffd", text)
+        ledger.degrade(SHP008, at, count=count)
+    return text
+
+
+def _with_text_keys(value: dict[Any, Any], at: At, ledger: Ledger, above: tuple[int, ...]) -> dict[str, Any]:
+    """A copy whose keys are all text; a key that is none takes the form that JSON gives it, or is stripped with its value."""
+    out: dict[str, Any] = {}
+    for key, inner in value.items():
+        if isinstance(key, str):
+            text = str(key) if "\0" not in key and _encodes(key) else _sound_text(str(key), at, ledger)
+        elif key is None or isinstance(key, bool | int | float):
+            text = {None: "null", True: "true", False: "false"}.get(key) or str(key)
+            ledger.note(SHP006, at, reason="a key that is no text", key=text)
+        else:
+            ledger.strip(SHP006, at, (), reason="a key that is no text")
+            continue  # keeps: the line above reports it
+        if text in out:
+            ledger.strip(SHP006, at, (), reason="two keys that are the same as text", key=text)
+        out[text] = _sound(inner, (at, key), ledger, above)
+    return out
+
+
+def _sound_object(value: Any, at: At, ledger: Ledger, above: tuple[int, ...]) -> Any:
+    """Subclasses of JSON's types, mappings, and objects of the official SDKs; null for everything else."""
+    if isinstance(value, bool | int):
+        return int(value)
+    if isinstance(value, float):
+        return _sound(float(value), at, ledger, above)
+    if isinstance(value, str):
+        return _sound(str.__str__(value), at, ledger, above)
+    try:
+        if hasattr(value, "model_dump"):
+            return _sound(value.model_dump(mode="json", by_alias=True, exclude_unset=True), at, ledger, above)
+        if isinstance(value, Mapping):
+            return _sound(dict(value), at, ledger, above)
+        if isinstance(value, list | tuple):
+            return _sound(list(value), at, ledger, above)
+    except RecursionError:
+        raise
+    except Exception:  # an object's own methods may raise anything; the object is then no JSON, which the next line says
+        ledger.degrade(SHP006, at, type=type(value).__name__)
+        return None
+    ledger.degrade(SHP006, at, type=type(value).__name__)
+    return None

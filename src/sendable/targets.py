@@ -1,0 +1,215 @@
+"""Targets: a dialect plus the rules of one provider or model family. The order of the rules is here and only here.
+
+Each rule stands with the provider's sentence that demands it where the rule itself is written (rules/). What must not live here: how a
+rule works.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import final
+
+import msgspec
+
+from sendable.dialects import Dialect
+from sendable.dialects.anthropic import ANTHROPIC
+from sendable.dialects.anthropic import fit as anthropic_fit
+from sendable.dialects.anthropic import read as anthropic_read
+from sendable.dialects.anthropic import write as anthropic_write
+from sendable.dialects.flat import FLAT
+from sendable.dialects.flat import fit as flat_fit
+from sendable.dialects.openai_chat import OPENAI_CHAT
+from sendable.dialects.openai_chat import fit as chat_fit
+from sendable.dialects.openai_chat import read as chat_read
+from sendable.dialects.openai_chat import write as chat_write
+from sendable.options import Options
+from sendable.rules import Rule
+from sendable.rules.blocks import fit, one_form
+from sendable.rules.empty import dropped_if_emptied, filled, no_trailing_space
+from sendable.rules.ids import ids, names, plain_form
+from sendable.rules.limits import cache_marks, calls_per_message, text_length
+from sendable.rules.media import media_from_user, media_out
+from sendable.rules.order import calls_last, results_first, user_first, user_last
+from sendable.rules.pairing import pair, server_pairs, usable_ids
+from sendable.rules.parameters import Parameters, fit_parameters
+from sendable.rules.reasoning import bound_to_prefix, leads_open_loop, not_last
+from sendable.rules.shape import flat_content, known_roles, something_to_send
+from sendable.rules.system import hoist_system, mid_system
+
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENAI_CHAT, ANTHROPIC, FLAT)}
+"""Every dialect, by name; where two know a block, the first one counts."""
+
+Compose = Callable[[Options, str | None], list[Rule]]
+
+
+@final
+class Target(msgspec.Struct, frozen=True):
+    """Where a history is to be sent: its dialect, its whole ordered list of rules, and a line about it.
+
+    `hoists`: leading system messages go into the dialect's own request field.
+    """
+
+    name: str
+    dialect: Dialect
+    compose: Compose
+    about: str
+    hoists: bool = False
+
+    def rules(self, options: Options, model: str | None) -> list[Rule]:
+        """The rules of this target, in order, for these options."""
+        return self.compose(options, model)
+
+
+# Ids and names.
+
+# Any id up to 64 characters is accepted; a fresh one has at most 40 («Expected a string with maximum length 40», OC22: changed over time).
+CHAT_IDS = msgspec.structs.replace(plain_form(r"[A-Za-z0-9_-]{1,40}", 40), pattern=re.compile(r"(?s)(?=.*\S).{1,64}"))
+# «a–z A–Z 0–9 _ -, ≤ 64» (OC23).
+CHAT_NAMES = plain_form(r"[A-Za-z0-9_-]{1,64}", 64)
+# «String should match pattern '^[a-zA-Z0-9_-]+$'» (AT2); no length limit was seen, a fresh id has at most 64.
+ANTHROPIC_IDS = msgspec.structs.replace(plain_form(r"[A-Za-z0-9_-]{1,64}", 64), pattern=re.compile(r"[a-zA-Z0-9_-]+"))
+# «String should match pattern '^[a-zA-Z0-9_-]{1,128}$'» (AT4); a fresh name has at most 64, which is safe everywhere.
+ANTHROPIC_NAMES = msgspec.structs.replace(plain_form(r"[A-Za-z0-9_-]{1,64}", 64), pattern=re.compile(r"[a-zA-Z0-9_-]{1,128}"))
+
+
+def _limits(options: Options) -> list[Rule]:
+    return [
+        *([calls_per_message(options.max_tool_calls_per_message)] if options.max_tool_calls_per_message is not None else ()),
+        *([text_length(options.max_string_chars)] if options.max_string_chars is not None else ()),
+    ]
+
+
+def _flat(options: Options, model: str | None) -> list[Rule]:
+    return [
+        flat_content,
+        hoist_system,
+        one_form,
+        # The source's falsy id.
+        usable_ids(frozenset({"0", 0})),
+        fit(flat_fit.fit_block(options), flat_fit.place(options)),
+        pair(repeated="dropped"),
+        dropped_if_emptied,
+        results_first,
+        ids(plain_form(r"(?s).+", 10_000)),
+        names(plain_form(r"(?s).*\S.*", 10_000)),
+        fit_parameters(Parameters("flat", frozenset(), frozenset()), model, False),
+    ]
+
+
+def _chat(hoists: bool) -> Compose:
+    def chat(options: Options, model: str | None) -> list[Rule]:
+        return [
+            known_roles,
+            *((hoist_system,) if hoists else ()),
+            one_form,
+            usable_ids(),
+            fit(chat_fit.fit_block(options), chat_fit.place(options)),
+            pair(),
+            media_out(of="results"),
+            media_from_user,
+            filled(blank_refused=False, answered_by=frozenset({"refusal"})),
+            results_first,
+            calls_last,
+            ids(CHAT_IDS),
+            names(CHAT_NAMES),
+            *_limits(options),
+            fit_parameters(CHAT_PARAMETERS, model, options.unknown == "keep"),
+            something_to_send,
+        ]
+
+    return chat
+
+
+CHAT_PARAMETERS = Parameters(
+    "openai-chat",
+    chat_read.OWN,
+    chat_write.WRITABLE,
+    efforts={word: word for word in ("none", "minimal", "low", "medium", "high", "xhigh")} | {"max": "xhigh"},
+    formats={"json_schema": frozenset({"name", "schema", "strict", "description"}), "json_object": frozenset()},
+)
+
+ANTHROPIC_PARAMETERS = Parameters(
+    "anthropic",
+    anthropic_read.OWN,
+    anthropic_write.WRITABLE,
+    efforts={"minimal": "low"} | {word: word for word in ("low", "medium", "high", "xhigh", "max")},
+    formats={"json_schema": frozenset({"schema"})},
+    hottest=1.0,
+    # «max_tokens: Field required»: a body needs one, and no other value is safe for every model.
+    required={"max_tokens": 4096},
+)
+
+
+def _anthropic(mid: bool = False, prefill: bool = True) -> Compose:
+    def anthropic(options: Options, model: str | None) -> list[Rule]:
+        allow_prefill = prefill if options.allow_prefill is None else options.allow_prefill
+        empty = filled(blank_refused=True, system_too=True)
+        return [
+            known_roles,
+            *(() if mid else (hoist_system,)),
+            one_form,
+            usable_ids(),
+            fit(anthropic_fit.fit_block(options), anthropic_fit.place(options)),
+            pair(turn="run"),
+            server_pairs(resumable=True),
+            *((mid_system,) if mid else ()),
+            media_out(of="error results"),
+            media_from_user,
+            not_last,
+            empty,
+            results_first,
+            ids(ANTHROPIC_IDS),
+            names(ANTHROPIC_NAMES),
+            *_limits(options),
+            cache_marks(4, "cache_control"),
+            bound_to_prefix,
+            empty,
+            user_first,
+            no_trailing_space if allow_prefill else user_last,
+            leads_open_loop(options),
+            fit_parameters(ANTHROPIC_PARAMETERS, model, options.unknown == "keep"),
+            something_to_send,
+        ]
+
+    return anthropic
+
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Target("flat", FLAT, _flat, "role, text, calls by tool_call_id; nothing else"),
+        Target("openai-chat", OPENAI_CHAT, _chat(False), "OpenAI Chat Completions and what speaks it; system messages stay in place"),
+        Target("openai-chat:system-first", OPENAI_CHAT, _chat(True), "as openai-chat, with all system messages in front"),
+        Target("anthropic", ANTHROPIC, _anthropic(), "Anthropic Messages; system messages go to the top-level field", True),
+        Target("anthropic:mid-system", ANTHROPIC, _anthropic(mid=True), "as anthropic, with system messages in mid-conversation", True),
+        Target("anthropic:no-prefill", ANTHROPIC, _anthropic(prefill=False), "as anthropic, for models that refuse a last assistant turn", True),
+        Target(
+            "anthropic:mid-system:no-prefill", ANTHROPIC, _anthropic(mid=True, prefill=False), "both: Claude from Opus 4.8 and Sonnet 5 on", True
+        ),
+    )
+}
+
+MODELS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), name)
+    for pattern, name in (
+        # «introduced with Claude Opus 4.8 … also accepted by claude-sonnet-5» (AN3); prefill refused from 4.6 on (AN11).
+        (r"claude-(opus-4-8|opus-5|sonnet-5|haiku-5|fable-5|mythos-5)", "anthropic:mid-system:no-prefill"),
+        (r"claude-(opus|sonnet)-4-[67]", "anthropic:no-prefill"),
+        (r"claude-", "anthropic"),
+    )
+)
+"""Model names to targets, the first that matches: roles, prefill and system placement are facts of a model."""
+
+
+def target_names() -> list[str]:
+    """The names of all targets."""
+    return list(TARGETS)
+
+
+def target_of(model: str, dialect: str) -> Target | None:
+    """The target of a model within a dialect, or None if the model is not known there."""
+    for pattern, name in MODELS:
+        if pattern.match(model) and TARGETS[name].dialect.name == dialect:
+            return TARGETS[name]
+    return None
