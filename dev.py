@@ -129,8 +129,9 @@ def pip(venv: Path, what: str, *arguments: str) -> None:
     log = venv / "pip.log"
     log.write_text(f"{done.stdout}\n{done.stderr}")
     if done.returncode != 0:
-        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        reason = errors[-1] if errors else last_line(done.stderr)
+        lines = [line.strip() for line in done.stderr.splitlines()]
+        told = [line for line in lines if line.startswith("ERROR:") or line.split(": ")[0].endswith("Error")]
+        reason = told[-1] if told else last_line(done.stderr)
         raise Failure(f"pip could not install {what}: {reason} (in full: {log})")
 
 
