@@ -37,8 +37,23 @@ CASES = Path(__file__).parent / "cases"
 HANDED = Path(__file__).parents[2] / "shared" / "cases"
 """The cases as they were handed to the project, where they stand beside the checkout."""
 
-TO_COME = frozenset({"openai-responses", "gemini", "bedrock-converse"})
-"""The dialects whose cases may still wait. When the last one is there, this is the empty set."""
+TO_COME = frozenset(
+    {
+        "openai-responses",
+        "gemini",
+        "bedrock-converse",
+        "openai-chat:deepseek",
+        "openai-chat:deepseek-thinking",
+        "openai-chat:kimi",
+        "openai-chat:mistral",
+        "openai-chat:no-reasoning-field",
+        "openai-chat:no-system",
+        "openai-chat:strict",
+        "openai-chat:strict-template",
+        "anthropic:minimax",
+    }
+)
+"""The dialects, with all their profiles, and the profiles whose cases may still wait. At last, this is the empty set."""
 
 EVERY_TARGET = "every target"
 IN_EVERY_CASE = "In every case"
@@ -180,8 +195,9 @@ def idempotent(run: Run) -> None:
         again = run.output.normalize_again(history=run.output.body)
         assert again.body == run.output.body, f"a second run changed the output to {again.body!r}"
         assert json.dumps(again.body) == json.dumps(run.output.body), "a second run changed the bytes"
-        # A demand on the caller stands until he meets it; where a case does not ask for silence, a note may come again.
-        said = [entry for entry in again.entries if entry.verb != "note" or REPORTS_NOTHING in _sentences(run.case)]
+        # A demand on the caller stands until he meets it: where a case does not ask for silence, it may be said again.
+        silent = REPORTS_NOTHING in _sentences(run.case)
+        said = [entry for entry in again.entries if silent or entry.verb not in ("note", "fault")]
         assert not said, f"a second run reported {[(entry.code, str(entry.path)) for entry in said]}"
 
 
@@ -268,7 +284,9 @@ def test_no_case_waits() -> None:
     missing = {f"{case.id}-{target}": missing_for(case, target) for case, target in PAIRS}
     waiting = {pair: names for pair, names in missing.items() if names}
     forgotten = {
-        pair: names for pair, names in waiting.items() if any(name.partition(":")[0] not in TO_COME for name in names)
+        pair: names
+        for pair, names in waiting.items()
+        if any(TO_COME.isdisjoint({name, name.partition(":")[0]}) for name in names)
     }
     assert not forgotten, f"cases wait for targets that should be there: {forgotten}"
     if waiting:
