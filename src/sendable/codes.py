@@ -37,7 +37,9 @@ SHP001 = _code("SHP001", "not-a-history", "this is neither a list of messages no
 SHP002 = _code("SHP002", "entry-not-an-object", "an entry of the message list is not an object")
 SHP003 = _code("SHP003", "no-role", "the message has no usable role")
 SHP004 = _code("SHP004", "unknown-role", "the target has no role of this name")
-SHP005 = _code("SHP005", "structured-content", "content that is neither text nor a list of blocks was written as JSON text")
+SHP005 = _code(
+    "SHP005", "structured-content", "content that is neither text nor a list of blocks was written as JSON text"
+)
 SHP006 = _code("SHP006", "unserializable-content", "the value cannot be written as JSON")
 SHP007 = _code("SHP007", "ambiguous-message", "one thing is given twice, in two spellings that differ")
 SHP008 = _code("SHP008", "lone-surrogate", "half a surrogate pair cannot be encoded as UTF-8")
@@ -45,6 +47,7 @@ SHP009 = _code("SHP009", "nul-character", "providers refuse text that holds U+00
 SHP010 = _code("SHP010", "duplicate-key", "an object holds this key more than once; the last one counts")
 SHP011 = _code("SHP011", "role-under-another-name", "the role is spelled in another vendor's word", strict="report")
 SHP012 = _code("SHP012", "nothing-to-send", "no message is left to send", repair="reject")
+SHP013 = _code("SHP013", "not-json", "the bytes are no JSON", repair="reject")
 
 # BLK: blocks that a place cannot hold.
 BLK001 = _code("BLK001", "unknown-block", "no provider is known to accept a block of this kind here")
@@ -55,7 +58,9 @@ BLK003 = _code("BLK003", "misplaced-block", "a message of this role cannot hold 
 FLD001 = _code("FLD001", "unmodelled-field", "the target has no such field here")
 FLD002 = _code("FLD002", "inert-field", "a bookkeeping field of the store or of an earlier answer", strict="report")
 FLD003 = _code("FLD003", "replaced-model", "the model was replaced by the one asked for", strict="report")
-FLD004 = _code("FLD004", "missing-parameter", "the target requires a parameter that the body does not have", strict="report")
+FLD004 = _code(
+    "FLD004", "missing-parameter", "the target requires a parameter that the body does not have", strict="report"
+)
 FLD005 = _code("FLD005", "weakened-parameter", "the target has only a weaker form of this parameter")
 
 # SYS: system and developer messages.
@@ -71,25 +76,42 @@ PAR005 = _code("PAR005", "unusable-id", "the call has no id that a result could 
 PAR006 = _code("PAR006", "displaced-result", "other messages stand between the call and its result")
 PAR007 = _code("PAR007", "joined-results", "one call has several results and the target allows one")
 PAR008 = _code("PAR008", "half-server-call", "a call that the provider executes and its result belong in one turn")
-PAR009 = _code("PAR009", "split-server-call", "a server tool result stood in a later message than its call", strict="report")
+PAR009 = _code(
+    "PAR009", "split-server-call", "a server tool result stood in a later message than its call", strict="report"
+)
 
 # IDS: ids and names.
 IDS001 = _code("IDS001", "id-rewritten", "the target refuses an id of this form", strict="report")
 IDS002 = _code("IDS002", "name-rewritten", "the target refuses a tool name of this form", strict="report")
 IDS003 = _code("IDS003", "non-string-id", "the id is a number")
 IDS004 = _code("IDS004", "nameless-call", "the call has no usable tool name")
-IDS005 = _code("IDS005", "given-id", "the call was stored without ids, in a form that pairs by position; the target needs one", strict="report")
+IDS005 = _code(
+    "IDS005",
+    "given-id",
+    "the call was stored without ids, in a form that pairs by position; the target needs one",
+    strict="report",
+)
 
 # EMP: emptiness.
 EMP001 = _code("EMP001", "emptied-message", "nothing is left of the message")
 EMP002 = _code("EMP002", "placeholder", "an assistant turn with nothing in it cannot be sent")
 EMP003 = _code("EMP003", "empty-text", "the target refuses empty or blank text", strict="report")
 EMP004 = _code("EMP004", "empty-message", "the message was stored empty", strict="report")
-EMP005 = _code("EMP005", "trailing-white-space", "the target refuses a last assistant turn that ends in white space", strict="report")
+EMP005 = _code(
+    "EMP005",
+    "trailing-white-space",
+    "the target refuses a last assistant turn that ends in white space",
+    strict="report",
+)
 
 # ORD: order inside and between messages.
 ORD001 = _code("ORD001", "results-first", "other content stood before a tool result of the same turn")
-ORD002 = _code("ORD002", "merged-roles", "two messages of one role were joined because the target demands alternation", strict="report")
+ORD002 = _code(
+    "ORD002",
+    "merged-roles",
+    "two messages of one role were joined because the target demands alternation",
+    strict="report",
+)
 ORD003 = _code("ORD003", "flattened-interleaving", "the target cannot interleave text and tool calls in one message")
 ORD004 = _code("ORD004", "first-not-user", "the target wants the first message to be the user's")
 ORD005 = _code("ORD005", "assistant-last", "the target refuses a conversation that ends with the assistant")
@@ -98,27 +120,55 @@ ORD005 = _code("ORD005", "assistant-last", "the target refuses a conversation th
 ARG001 = _code("ARG001", "unparsable-arguments", "the arguments are not JSON; the text was wrapped as it is")
 ARG002 = _code("ARG002", "non-object-arguments", "the arguments are JSON but no object; the value was wrapped")
 ARG003 = _code("ARG003", "inexact-number", "the number has no JSON form")
-ARG004 = _code("ARG004", "empty-arguments", "no arguments were stored; an empty object stands for them", strict="report")
-ARG006 = _code("ARG006", "freeform-arguments", "the target has no tools with free text; the text is the one argument `input`", strict="report")
+ARG004 = _code(
+    "ARG004", "empty-arguments", "no arguments were stored; an empty object stands for them", strict="report"
+)
+ARG006 = _code(
+    "ARG006",
+    "freeform-arguments",
+    "the target has no tools with free text; the text is the one argument `input`",
+    strict="report",
+)
 ARG005 = _code("ARG005", "fragmented-call", "the call was stored as fragments of a stream", strict="report")
 
 # RSN: reasoning and signatures.
-RSN001 = _code("RSN001", "foreign-signature", "the signature is only worth something to the issuer that made it", strict="report")
+RSN001 = _code(
+    "RSN001", "foreign-signature", "the signature is only worth something to the issuer that made it", strict="report"
+)
 RSN002 = _code("RSN002", "unsigned-reasoning", "the target takes reasoning back only with its signature")
 RSN003 = _code("RSN003", "redacted-reasoning", "encrypted reasoning can only be read by the issuer that made it")
 RSN004 = _code("RSN004", "changed-prefix", "the signature is bound to messages before it that are no longer the same")
 RSN005 = _code("RSN005", "reasoning-unsupported", "the target has no place for this reasoning")
-RSN006 = _code("RSN006", "reasoning-as-text", "reasoning was written as visible text because the caller asked for it", strict="report")
-RSN007 = _code("RSN007", "reasoning-required", "with thinking on, this turn would have to start with reasoning that the history does not hold", strict="report")
+RSN006 = _code(
+    "RSN006",
+    "reasoning-as-text",
+    "reasoning was written as visible text because the caller asked for it",
+    strict="report",
+)
+RSN007 = _code(
+    "RSN007",
+    "reasoning-required",
+    "with thinking on, this turn would have to start with reasoning that the history does not hold",
+    strict="report",
+)
 
 # RES: what is inside tool results.
-RES001 = _code("RES001", "error-flag-flattened", "the target has no error flag on results; it is said in the text", strict="report")
-RES002 = _code("RES002", "media-moved", "the target takes no media in such a result; it follows the results of the turn", strict="report")
+RES001 = _code(
+    "RES001", "error-flag-flattened", "the target has no error flag on results; it is said in the text", strict="report"
+)
+RES002 = _code(
+    "RES002",
+    "media-moved",
+    "the target takes no media in such a result; it follows the results of the turn",
+    strict="report",
+)
 
 # MED: images, documents, audio, files.
 MED001 = _code("MED001", "unsupported-media", "the target has no form for this media")
 MED002 = _code("MED002", "foreign-file-id", "a file id means something only to the provider that issued it")
-MED003 = _code("MED003", "untidy-media", "the data was not clean base64 or the media type not that of its bytes", strict="report")
+MED003 = _code(
+    "MED003", "untidy-media", "the data was not clean base64 or the media type not that of its bytes", strict="report"
+)
 MED004 = _code("MED004", "unreadable-media", "the data is not base64")
 MED005 = _code("MED005", "misplaced-media", "a message of this role cannot hold media here")
 

@@ -8,7 +8,7 @@ that the hub does not model (`extra`). What must not live here: rules, spellings
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, TypeVar, final
 
 import msgspec
 
@@ -158,7 +158,7 @@ class Setting(msgspec.Struct, frozen=True, gc=False):
     """One parameter of a request body beside its messages. `name` is the hub's word, or the home's own where the hub has none."""
 
     name: str
-    value: Leaf
+    value: Any
     at: At
     raw: Any = None
     home: str | None = None
@@ -171,17 +171,21 @@ Node: TypeAlias = Block | Message | Setting
 
 @final
 class Conversation(msgspec.Struct, frozen=True, gc=False):
-    """Everything of one request. `listed`: the caller gave a bare list, so nothing is required of a body."""
+    """Everything of one request. `listed`: the caller gave a bare list. `whole`: a body that names a model, and so is one to be sent."""
 
     messages: Sequence[Message]
     settings: tuple[Setting, ...] = ()
     listed: bool = True
+    whole: bool = False
     # The name under which the caller's messages stand: messages, input or contents.
     key: str = "messages"
     # Whether a handle that the target owns stands for an earlier part that is not here.
     continued: bool = False
 
 
-def changed(node: Any, **fields: Any) -> Any:
+NodeType = TypeVar("NodeType", bound=msgspec.Struct)
+
+
+def changed(node: NodeType, **fields: Any) -> NodeType:
     """The node with other values: it is a new node and no longer written as it came."""
     return msgspec.structs.replace(node, intact=False, **fields)

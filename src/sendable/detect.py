@@ -27,7 +27,9 @@ def detect(history: Any, dialects: Mapping[str, Dialect], ledger: Ledger | None 
         by_key = _by_keys(body, dialects)
         if by_key is not None:
             return by_key
-        listed = next((body[key] for key in ("messages", "input", "contents") if payload.items(body.get(key)) is not None), None)
+        listed = next(
+            (body[key] for key in ("messages", "input", "contents") if payload.items(body.get(key)) is not None), None
+        )
     else:
         listed = history
     first: tuple[str, At] | None = None

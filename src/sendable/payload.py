@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -148,7 +149,9 @@ def joined(texts: Sequence[Leaf], separator: str) -> Leaf:
         return texts[0]
     if any(type(text) is Raw for text in texts):
         inner = _encode(separator)[1:-1]
-        return Raw(b'"' + inner.join(bytes(text)[1:-1] if type(text) is Raw else _encode(text)[1:-1] for text in texts) + b'"')
+        return Raw(
+            b'"' + inner.join(bytes(text)[1:-1] if type(text) is Raw else _encode(text)[1:-1] for text in texts) + b'"'
+        )
     return separator.join(str(text) for text in texts)
 
 
@@ -162,6 +165,63 @@ def as_json_text(value: Leaf) -> Leaf | None:
         return None
 
 
+# From bytes to leaves.
+
+
+class NotFramed(Exception):
+    """These bytes hold something that has to be decoded to be put right, or no JSON at all."""
+
+
+_decode_messages = msgspec.json.Decoder(list[dict[str, Raw]]).decode
+_SLICE = 16_384
+
+
+def framed(data: bytes) -> Any:
+    """JSON bytes as a tree in which all payload is still bytes: a body of leaves, its message list as a list of objects of leaves.
+
+    Raises `NotFramed` for what only a full parse can judge: no UTF-8 (a BOM included), half surrogates, U+0000, repeated keys.
+    """
+    if not _is_utf8(data) or b"\\u0000" in data:
+        raise NotFramed
+    try:
+        if data.lstrip()[:1] == b"[":
+            return _framed_list(Raw(data))
+        body = _decode_fields(data)
+        for key in ("messages", "input", "contents"):
+            if key in body and memoryview(body[key])[0] == 91:
+                body[key] = _framed_list(body[key])
+        return body
+    except (msgspec.MsgspecError, RecursionError):
+        raise NotFramed from None
+
+
+def _framed_list(raw: Raw) -> Any:
+    try:
+        return _decode_messages(raw)
+    except msgspec.ValidationError:
+        # Some entry is no object.
+        return _decode_items(raw)
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8, in windows: decoding a large text with one emoji as a whole costs four times its memory."""
+    if data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), _SLICE):
+            window = data[start : start + _SLICE]
+            if not window.isascii():
+                decoder.decode(window)
+            elif decoder.getstate()[0]:
+                # An ASCII window behind half a character.
+                return False
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 # Arguments of tool calls: JSON text on one side, an object on the other.
 
 
@@ -172,7 +232,7 @@ def arguments_text(value: Leaf) -> Leaf:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def arguments_value(text: Leaf) -> Leaf | None:
+def arguments_value(text: Leaf) -> Any:
     """The JSON value that a text of arguments holds, or None if it holds none. Numbers keep their spelling in bytes.
 
     Nothing that Python would change in silence is accepted: NaN, numbers beyond a float, repeated keys.
@@ -290,7 +350,9 @@ _SIGNATURES: tuple[tuple[bytes, int, str], ...] = (
 
 def base64_head(data: Leaf) -> bytes | None:
     """The first bytes behind a base64 leaf, or None if it does not begin as clean base64."""
-    head = bytes(memoryview(data)[1:25]).rstrip(b'"') if type(data) is Raw else str(data)[:24].encode("ascii", "replace")
+    head = (
+        bytes(memoryview(data)[1:25]).rstrip(b'"') if type(data) is Raw else str(data)[:24].encode("ascii", "replace")
+    )
     try:
         return base64.b64decode(head[: len(head) // 4 * 4], validate=True)
     except binascii.Error:

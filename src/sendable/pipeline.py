@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from typing import Any, final
 
 import msgspec
-from msgspec import Raw
 
 from sendable import payload
+from sendable.codes import SHP013
 from sendable.conversation import Conversation
 from sendable.detect import DEFAULT, detect
 from sendable.errors import HistoryError
 from sendable.options import read_options
 from sendable.reading import LIST_KEYS, read
 from sendable.report import REPAIR, STRICT, Ledger, Original, Policy, Report
+from sendable.soundness import loads
 from sendable.targets import DIALECTS, TARGETS, Target, target_of
 
 
@@ -106,8 +107,8 @@ def normalize_json(
 
     A list stays a list if the target needs nothing beside it. What is no JSON is refused with its position.
     """
-    ledger, history = _parsed(data, policy)
-    conversation, target = _normalized(history, to, source, model, options, ledger)
+    ledger, history, framed = _parsed(data, policy)
+    conversation, target = _normalized(history, to, source, model, options, ledger, framed)
     report = _seal(ledger, target, history)
     body = _written(conversation, target)
     if body is history:
@@ -128,17 +129,25 @@ def check_json(
     options: Mapping[str, Any] | None = None,
 ) -> Report:
     """`check` of JSON bytes. What is no JSON is a `HistoryError`."""
-    ledger, history = _parsed(data, policy)
-    _normalized(history, to, source, model, options, ledger)
+    ledger, history, framed = _parsed(data, policy)
+    _normalized(history, to, source, model, options, ledger, framed)
     return ledger.close()
 
 
-def _normalized(history: Any, to: str | None, source: str | None, model: str | None, options: Mapping[str, Any] | None, ledger: Ledger) -> tuple[Conversation, Target]:
+def _normalized(
+    history: Any,
+    to: str | None,
+    source: str | None,
+    model: str | None,
+    options: Mapping[str, Any] | None,
+    ledger: Ledger,
+    framed: bool = False,
+) -> tuple[Conversation, Target]:
     """The whole flow up to writing: one conversation in the target's terms, and the target."""
     said = read_options(options)
     target = _target(history, to, model, ledger)
     home = DIALECTS[source or detect(history, DIALECTS) or target.dialect.name]
-    conversation = read(history, home, tuple(DIALECTS.values()), ledger)
+    conversation = read(history, home, tuple(DIALECTS.values()), ledger, framed)
     for rule in target.rules(said, model):
         conversation = rule(conversation, ledger)
     return conversation, target
@@ -195,10 +204,29 @@ def _policy(policy: str | Policy) -> Policy:
     return policy
 
 
-_body = msgspec.json.Decoder(Raw).decode
+def _parsed(data: bytes, policy: str | Policy) -> tuple[Ledger, Any, bool]:
+    """The bytes as a history whose payload is not decoded (true) or, where that cannot be, as ordinary values (false).
+
+    Loses: SHP013 (a fault).
+    """
+    ledger = Ledger(_policy(policy), Original(data, loads))
+    try:
+        return ledger, payload.framed(data), True
+    except payload.NotFramed:
+        pass  # keeps: the slow path below reads everything that the fast one refuses
+    try:
+        return ledger, loads(data), False
+    except (ValueError, RecursionError) as error:
+        position = error.pos if isinstance(error, json.JSONDecodeError) else None
+        ledger = Ledger(_policy(policy), Original(None))
+        ledger.fault(SHP013, (), None, reason=_why(error), position=position)
+        raise HistoryError(ledger.close()) from None
 
 
-def _parsed(data: bytes, policy: str | Policy) -> tuple[Ledger, Any]:
-    """The bytes as a history whose payload is not decoded; or, where that cannot be done, as ordinary values."""
-    levels = _policy(policy)
-    return Ledger(levels, Original(data, json.loads)), _body(data)
+def _why(error: Exception) -> str:
+    """What is wrong with bytes that are no JSON, without a word of them."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg.rstrip(':').lower()}, line {error.lineno} column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 at byte {error.start}"
+    return "nested too deeply" if isinstance(error, RecursionError) else "not JSON"

@@ -41,7 +41,9 @@ def read_policy(data: bytes) -> dict[str, Level]:
     if not isinstance(codes, dict):
         raise PolicyError('`codes` must be a table: a line [codes], and below it lines like PAR002 = "allow"')
     policy = dict(BASES[base])
-    chosen: dict[str, Level] = {prefix: _level(prefix, level) for prefix, level in cast("dict[str, Any]", codes).items()}
+    chosen: dict[str, Level] = {
+        prefix: _level(prefix, level) for prefix, level in cast("dict[str, Any]", codes).items()
+    }
     for prefix in sorted(chosen, key=len):
         policy.update((code, chosen[prefix]) for code in CODES if code.startswith(prefix))
     return policy

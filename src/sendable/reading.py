@@ -12,7 +12,7 @@ from typing import Any
 from sendable import payload
 from sendable.codes import SHP001, SHP002, SHP003, SHP005
 from sendable.conversation import Block, Conversation, Fields, Message, Opaque, Setting, Text, ToolCall, ToolResult
-from sendable.dialects import Context, Dialect, identifier, remaining
+from sendable.dialects import Context, Dialect, ReadBlock, ReadField, identifier, remaining
 from sendable.paths import At
 from sendable.payload import Leaf
 from sendable.report import Ledger
@@ -23,7 +23,9 @@ LIST_KEYS = ("messages", "input", "contents")
 
 def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> Context:
     """The tables of all dialects as one; where two know a kind, the home's reader is used."""
-    blocks, before, after = {}, {}, {}
+    blocks: dict[str, ReadBlock] = {}
+    before: dict[str, ReadField] = {}
+    after: dict[str, ReadField] = {}
     for dialect in (*dialects, home):
         blocks.update(dialect.blocks)
         before.update(dialect.before)
@@ -31,14 +33,16 @@ def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> C
     return Context(home.name, blocks, before, after, ledger, read_content)
 
 
-def read(history: Any, home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> Conversation:
-    """A list of messages or a request body as a conversation.
+def read(
+    history: Any, home: Dialect, dialects: Sequence[Dialect], ledger: Ledger, framed: bool = False
+) -> Conversation:
+    """A list of messages or a request body as a conversation. `framed`: its payload is bytes, which are sound already.
 
     Loses: SHP001, SHP002, SHP003, and what an unsound value loses (soundness.py).
     """
     context = context_for(home, dialects, ledger)
     if payload.items(history) is not None:
-        return Conversation(_read_messages(history, "messages", context))
+        return Conversation(_read_messages(history, "messages", context, framed))
     body = payload.fields(history)
     key = next((key for key in LIST_KEYS if body is not None and payload.items(body.get(key)) is not None), None)
     if body is None or key is None:
@@ -49,27 +53,26 @@ def read(history: Any, home: Dialect, dialects: Sequence[Dialect], ledger: Ledge
     for name, value in body.items():
         if name == key:
             continue  # keeps: the messages are read below
-        value = value if type(value) is payload.Raw else sound(value, (name,), ledger)
+        value = value if framed else sound(value, (name,), ledger)
         if home.read_hoisted is not None and name == home.read_hoisted[0]:
             system = home.read_hoisted[1](value, (name,), context)
             messages.extend(() if system is None else (system,))
         else:
             settings.extend(home.read_setting(name, value, (name,)))
-    messages.extend(_read_messages(body[key], key, context))
-    return Conversation(messages, tuple(settings), False, key)
+    messages.extend(_read_messages(body[key], key, context, framed))
+    return Conversation(messages, tuple(settings), False, "model" in body, key)
 
 
-def _read_messages(listed: Leaf, key: str, context: Context) -> list[Message]:
+def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> list[Message]:
     """The messages of a list.
 
     Loses: SHP002, SHP003.
     """
     out: list[Message] = []
     ledger = context.ledger
-    in_bytes = type(listed) is payload.Raw
     for index, entry in enumerate(payload.items(listed) or ()):
         at = (key, index)
-        if not in_bytes and type(entry) is not payload.Raw:
+        if not framed:
             entry = sound(entry, at, ledger)
         fields = payload.fields(entry)
         if fields is None:
@@ -117,11 +120,15 @@ def _home(blocks: Sequence[Block], fields: Fields, content: Leaf, context: Conte
     Fields that hold calls decide; without any, the first block of a kind that one dialect has; else the home of the whole history.
     """
     homes = {block.home for block in blocks if block.home is not None}  # keeps: a bare text is at home everywhere
-    calls = {block.home for block in blocks if type(block) is ToolCall and block.at[0][-1] == "tool_calls"}  # keeps: only looks
+    calls = {
+        block.home for block in blocks if type(block) is ToolCall and block.at[0][-1] == "tool_calls"
+    }  # keeps: only looks
     home = next(iter(calls)) if len(calls) == 1 else next(iter(homes)) if len(homes) == 1 else context.home
     if home is None:
         home = context.home
-    regular = payload.kind(content) in ("text", "null") or (payload.kind(content) == "list" and not isinstance(content, tuple))
+    regular = payload.kind(content) in ("text", "null") or (
+        payload.kind(content) == "list" and not isinstance(content, tuple)
+    )
     intact = regular and homes <= {home} and all(block.intact or _is_bare(block, content) for block in blocks)
     return home, intact
 
@@ -155,7 +162,7 @@ def _read_result(fields: Fields, role: str, at: At, context: Context) -> Message
     home = context.home if context.home in ("flat", "openai-chat") else "openai-chat"
     intact = (
         role == "tool" and key == "tool_call_id" and not gone and payload.kind(content) in ("text", "list")
-        and all(block.home == home and block.intact or _is_bare(block, content) for block in blocks)
+        and all((block.home == home and block.intact) or _is_bare(block, content) for block in blocks)
     )  # fmt: skip
     name = fields.get("name")
     result = ToolResult(call_id, blocks, at, fields, home, intact, extra, payload.string(name), by_name=legacy)
@@ -173,7 +180,9 @@ def read_content(content: Leaf, at: At, context: Context) -> tuple[Block, ...]:
     if kind == "null":
         return ()
     if kind == "list":
-        return tuple([_read_entry(entry, (at, index), context) for index, entry in enumerate(payload.items(content) or ())])
+        return tuple(
+            [_read_entry(entry, (at, index), context) for index, entry in enumerate(payload.items(content) or ())]
+        )
     if kind == "object":
         fields = payload.fields(content) or {}
         known = payload.string(fields.get("type"))
@@ -192,7 +201,9 @@ def _read_entry(entry: Leaf, at: At, context: Context) -> Block:
         return Opaque(payload.kind(entry), at, entry, context.home)
     kind = payload.string(fields.get("type"))
     read_block = context.blocks.get(kind) if kind is not None else None
-    return Opaque(kind or "untyped", at, fields, context.home) if read_block is None else read_block(fields, at, context)
+    return (
+        Opaque(kind or "untyped", at, fields, context.home) if read_block is None else read_block(fields, at, context)
+    )
 
 
 def _as_text(value: Leaf, at: At, context: Context) -> Block:

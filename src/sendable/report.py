@@ -198,40 +198,121 @@ class Ledger:
         # Calls that are gone, by their id: what they cost (their results) names them as its cause.
         self.lost: dict[Any, Receipt] = {}
 
-    def drop(self, code: Code, node: Any, field: str | tuple[Any, ...] | None = None, *, because: Receipt | None = None, related: Sequence[Any] = (), **facts: Fact) -> Receipt:
+    def drop(
+        self,
+        code: Code,
+        node: Any,
+        field: str | tuple[Any, ...] | None = None,
+        *,
+        because: Receipt | None = None,
+        related: Sequence[Any] = (),
+        **facts: Fact,
+    ) -> Receipt:
         """Say that a message, call, result or block is gone."""
         self.dropped += 1
         return self._enter(code, "drop", node, field, because, related, facts)
 
-    def strip(self, code: Code, node: Any, field: str | tuple[Any, ...], *, because: Receipt | None = None, related: Sequence[Any] = (), **facts: Fact) -> Receipt:
+    def strip(
+        self,
+        code: Code,
+        node: Any,
+        field: str | tuple[Any, ...],
+        *,
+        because: Receipt | None = None,
+        related: Sequence[Any] = (),
+        **facts: Fact,
+    ) -> Receipt:
         """Say that a field is gone."""
         return self._enter(code, "strip", node, field, because, related, facts)
 
-    def degrade(self, code: Code, node: Any, field: str | tuple[Any, ...] | None = None, *, because: Receipt | None = None, related: Sequence[Any] = (), **facts: Fact) -> Receipt:
+    def degrade(
+        self,
+        code: Code,
+        node: Any,
+        field: str | tuple[Any, ...] | None = None,
+        *,
+        because: Receipt | None = None,
+        related: Sequence[Any] = (),
+        **facts: Fact,
+    ) -> Receipt:
         """Say that a value is there in a weaker form."""
         return self._enter(code, "degrade", node, field, because, related, facts)
 
-    def move(self, code: Code, node: Any, field: str | tuple[Any, ...] | None = None, *, because: Receipt | None = None, related: Sequence[Any] = (), **facts: Fact) -> Receipt:
+    def move(
+        self,
+        code: Code,
+        node: Any,
+        field: str | tuple[Any, ...] | None = None,
+        *,
+        because: Receipt | None = None,
+        related: Sequence[Any] = (),
+        **facts: Fact,
+    ) -> Receipt:
         """Say that something stands in another place."""
         return self._enter(code, "move", node, field, because, related, facts)
 
-    def rename(self, code: Code, node: Any, field: str | tuple[Any, ...], *, because: Receipt | None = None, related: Sequence[Any] = (), **facts: Fact) -> Receipt:
+    def rename(
+        self,
+        code: Code,
+        node: Any,
+        field: str | tuple[Any, ...],
+        *,
+        because: Receipt | None = None,
+        related: Sequence[Any] = (),
+        **facts: Fact,
+    ) -> Receipt:
         """Say that an id, name or role is another."""
         return self._enter(code, "rename", node, field, because, related, facts)
 
-    def synthesize(self, code: Code, node: Any, field: str | tuple[Any, ...] | None = None, *, because: Receipt | None = None, related: Sequence[Any] = (), **facts: Fact) -> Receipt:
+    def synthesize(
+        self,
+        code: Code,
+        node: Any,
+        field: str | tuple[Any, ...] | None = None,
+        *,
+        because: Receipt | None = None,
+        related: Sequence[Any] = (),
+        **facts: Fact,
+    ) -> Receipt:
         """Say that something was invented."""
         return self._enter(code, "synthesize", node, field, because, related, facts)
 
-    def note(self, code: Code, node: Any, field: str | tuple[Any, ...] | None = None, *, because: Receipt | None = None, related: Sequence[Any] = (), **facts: Fact) -> Receipt:
+    def note(
+        self,
+        code: Code,
+        node: Any,
+        field: str | tuple[Any, ...] | None = None,
+        *,
+        because: Receipt | None = None,
+        related: Sequence[Any] = (),
+        **facts: Fact,
+    ) -> Receipt:
         """Say something that changes nothing."""
         return self._enter(code, "note", node, field, because, related, facts)
 
-    def fault(self, code: Code, node: Any, field: str | tuple[Any, ...] | None = None, *, because: Receipt | None = None, related: Sequence[Any] = (), **facts: Fact) -> Receipt:
+    def fault(
+        self,
+        code: Code,
+        node: Any,
+        field: str | tuple[Any, ...] | None = None,
+        *,
+        because: Receipt | None = None,
+        related: Sequence[Any] = (),
+        **facts: Fact,
+    ) -> Receipt:
         """Say what no rule can repair."""
         return self._enter(code, "fault", node, field, because, related, facts)
 
-    def _enter(self, code: Code, verb: Verb, node: Any, field: str | tuple[Any, ...] | None, because: Receipt | None, related: Sequence[Any], facts: dict[str, Fact]) -> Receipt:
+    def _enter(
+        self,
+        code: Code,
+        verb: Verb,
+        node: Any,
+        field: str | tuple[Any, ...] | None,
+        because: Receipt | None,
+        related: Sequence[Any],
+        facts: dict[str, Fact],
+    ) -> Receipt:
         at: At = node if type(node) is tuple else node.at
         if field is None:
             param = at
@@ -241,7 +322,17 @@ class Ledger:
             raw = None if type(node) is tuple else node.raw
             param = (at, *paths.spelled(raw, str(field))) if raw is not None else (at, field)
         places = tuple(place if type(place) is tuple else place.at for place in related)
-        entry = Entry(code, verb, at, param, places, because.entry if because else None, facts, level_of(self._policy, code), self._history)
+        entry = Entry(
+            code,
+            verb,
+            at,
+            param,
+            places,
+            because.entry if because else None,
+            facts,
+            level_of(self._policy, code),
+            self._history,
+        )
         self._entries.append(entry)
         if verb == "drop" or verb == "strip":
             self._last[_message_of(at)] = entry

@@ -25,7 +25,7 @@ from sendable.dialects.openai_chat import read as chat_read
 from sendable.dialects.openai_chat import write as chat_write
 from sendable.options import Options
 from sendable.rules import Rule
-from sendable.rules.blocks import fit, one_form
+from sendable.rules.blocks import fit, known_references, one_form
 from sendable.rules.empty import dropped_if_emptied, filled, no_trailing_space
 from sendable.rules.ids import ids, names, plain_form
 from sendable.rules.limits import cache_marks, calls_per_message, text_length
@@ -70,12 +70,18 @@ CHAT_NAMES = plain_form(r"[A-Za-z0-9_-]{1,64}", 64)
 # «String should match pattern '^[a-zA-Z0-9_-]+$'» (AT2); no length limit was seen, a fresh id has at most 64.
 ANTHROPIC_IDS = msgspec.structs.replace(plain_form(r"[A-Za-z0-9_-]{1,64}", 64), pattern=re.compile(r"[a-zA-Z0-9_-]+"))
 # «String should match pattern '^[a-zA-Z0-9_-]{1,128}$'» (AT4); a fresh name has at most 64, which is safe everywhere.
-ANTHROPIC_NAMES = msgspec.structs.replace(plain_form(r"[A-Za-z0-9_-]{1,64}", 64), pattern=re.compile(r"[a-zA-Z0-9_-]{1,128}"))
+ANTHROPIC_NAMES = msgspec.structs.replace(
+    plain_form(r"[A-Za-z0-9_-]{1,64}", 64), pattern=re.compile(r"[a-zA-Z0-9_-]{1,128}")
+)
 
 
 def _limits(options: Options) -> list[Rule]:
     return [
-        *([calls_per_message(options.max_tool_calls_per_message)] if options.max_tool_calls_per_message is not None else ()),
+        *(
+            [calls_per_message(options.max_tool_calls_per_message)]
+            if options.max_tool_calls_per_message is not None
+            else ()
+        ),
         *([text_length(options.max_string_chars)] if options.max_string_chars is not None else ()),
     ]
 
@@ -88,7 +94,7 @@ def _flat(options: Options, model: str | None) -> list[Rule]:
         # The source's falsy id.
         usable_ids(frozenset({"0", 0})),
         fit(flat_fit.fit_block(options), flat_fit.place(options)),
-        pair(repeated="dropped"),
+        pair(repeated="dropped", missing="last"),
         dropped_if_emptied,
         results_first,
         ids(plain_form(r"(?s).+", 10_000)),
@@ -150,6 +156,7 @@ def _anthropic(mid: bool = False, prefill: bool = True) -> Compose:
             *(() if mid else (hoist_system,)),
             one_form,
             usable_ids(),
+            known_references,
             fit(anthropic_fit.fit_block(options), anthropic_fit.place(options)),
             pair(turn="run"),
             server_pairs(resumable=True),
@@ -179,13 +186,38 @@ TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
         Target("flat", FLAT, _flat, "role, text, calls by tool_call_id; nothing else"),
-        Target("openai-chat", OPENAI_CHAT, _chat(False), "OpenAI Chat Completions and what speaks it; system messages stay in place"),
-        Target("openai-chat:system-first", OPENAI_CHAT, _chat(True), "as openai-chat, with all system messages in front"),
-        Target("anthropic", ANTHROPIC, _anthropic(), "Anthropic Messages; system messages go to the top-level field", True),
-        Target("anthropic:mid-system", ANTHROPIC, _anthropic(mid=True), "as anthropic, with system messages in mid-conversation", True),
-        Target("anthropic:no-prefill", ANTHROPIC, _anthropic(prefill=False), "as anthropic, for models that refuse a last assistant turn", True),
         Target(
-            "anthropic:mid-system:no-prefill", ANTHROPIC, _anthropic(mid=True, prefill=False), "both: Claude from Opus 4.8 and Sonnet 5 on", True
+            "openai-chat",
+            OPENAI_CHAT,
+            _chat(False),
+            "OpenAI Chat Completions and what speaks it; system messages stay in place",
+        ),
+        Target(
+            "openai-chat:system-first", OPENAI_CHAT, _chat(True), "as openai-chat, with all system messages in front"
+        ),
+        Target(
+            "anthropic", ANTHROPIC, _anthropic(), "Anthropic Messages; system messages go to the top-level field", True
+        ),
+        Target(
+            "anthropic:mid-system",
+            ANTHROPIC,
+            _anthropic(mid=True),
+            "as anthropic, with system messages in mid-conversation",
+            True,
+        ),
+        Target(
+            "anthropic:no-prefill",
+            ANTHROPIC,
+            _anthropic(prefill=False),
+            "as anthropic, for models that refuse a last assistant turn",
+            True,
+        ),
+        Target(
+            "anthropic:mid-system:no-prefill",
+            ANTHROPIC,
+            _anthropic(mid=True, prefill=False),
+            "both: Claude from Opus 4.8 and Sonnet 5 on",
+            True,
         ),
     )
 }

@@ -9,7 +9,19 @@ import msgspec
 
 from sendable import payload
 from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, SHP007, Code
-from sendable.conversation import Block, Conversation, Fields, Message, Opaque, Reasoning, Text, ToolCall, ToolResult, changed
+from sendable.conversation import (
+    Block,
+    Conversation,
+    Fields,
+    Message,
+    NodeType,
+    Opaque,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    changed,
+)
 from sendable.report import Ledger, Receipt
 from sendable.rules import Rule, with_messages
 
@@ -92,19 +104,22 @@ def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledg
     return fit_fields(fitted, fitted.extra, known, place, ledger)
 
 
-def fit_fields(node: Any, extra: Fields, known: frozenset[str] | None, place: Place, ledger: Ledger) -> Any:
+def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, place: Place, ledger: Ledger) -> NodeType:
     """The node with only those unmodelled fields that the target knows. What says nothing (null, empty) goes unreported.
 
     Loses: FLD001, FLD002.
     """
+    home = getattr(node, "home", None)
     kept: dict[str, Any] = {}
     for key, value in extra.items():
-        if node.home == place.home and (known is None or key in known or place.keep):
-            kept[key] = value
-        elif node.home != place.home and key in place.shared and (known is None or key in known):
+        if (home == place.home and (known is None or key in known or place.keep)) or (
+            home != place.home and key in place.shared and (known is None or key in known)
+        ):
             kept[key] = value
         elif not payload.is_inert(value) and not _is_alias(node, key, value):
-            ledger.strip(FLD002 if key in BOOKKEEPING else FLD001, node, tuple(key.split(".", 1)) if "." in key else (key,))
+            ledger.strip(
+                FLD002 if key in BOOKKEEPING else FLD001, node, tuple(key.split(".", 1)) if "." in key else (key,)
+            )
     if len(kept) == len(extra):
         return node
     return changed(node, extra=kept or None)
@@ -157,9 +172,63 @@ def _readable(block: Opaque) -> Any:
     if block.kind == "tool_reference":
         return f"[tool: {payload.string(fields.get('tool_name'))}]"
     if block.kind == "search_result":
-        texts = [payload.string((payload.fields(part) or {}).get("text")) or "" for part in payload.items(fields.get("content")) or ()]
-        return "\n".join(["[search result: " + (payload.string(fields.get("title")) or "") + "] " + (payload.string(fields.get("source")) or ""), *texts])
+        texts = [
+            payload.string((payload.fields(part) or {}).get("text")) or ""
+            for part in payload.items(fields.get("content")) or ()
+        ]
+        return "\n".join(
+            [
+                "[search result: "
+                + (payload.string(fields.get("title")) or "")
+                + "] "
+                + (payload.string(fields.get("source")) or ""),
+                *texts,
+            ]
+        )
     return None
+
+
+def known_references(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No result refers to a tool that the request does not declare: the reference becomes text. Without tools nothing can be checked.
+
+    Source: «Tool reference 'mcp__gone__x' not found in available tools» (reported).
+
+    Loses: BLK002.
+    """
+    declared = {_tool_name(setting.raw) for setting in conversation.settings if setting.name in ("tool", "native_tool")}
+    if not declared:
+        return conversation
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        blocks = tuple(
+            [_with_known(block, declared, ledger) if type(block) is ToolResult else block for block in message.blocks]
+        )
+        if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+            message = changed(message, blocks=blocks)
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def _tool_name(raw: Any) -> str | None:
+    return payload.string((payload.fields(raw) or {}).get("name"))
+
+
+def _with_known(result: ToolResult, declared: set[str | None], ledger: Ledger) -> ToolResult:
+    content: list[Block] = []
+    for block in result.content:
+        if type(block) is Opaque and block.kind == "tool_reference" and block.intact:
+            if payload.string(block.raw.get("tool_name")) not in declared:
+                ledger.degrade(BLK002, block, kind=block.kind)
+                content.append(Text(_readable(block), block.at))
+                continue  # keeps: the lines above put its text there
+        content.append(block)
+    return (
+        result
+        if all(a is b for a, b in zip(content, result.content, strict=True))
+        else changed(result, content=tuple(content))
+    )
 
 
 def one_form(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -182,7 +251,11 @@ def one_form(conversation: Conversation, ledger: Ledger) -> Conversation:
 
 def _one_form(message: Message, ledger: Ledger) -> Message:
     in_content = (message.at, "content")
-    outside = {block.id: block for block in message.blocks if type(block) is ToolCall and block.at[0] != in_content and type(block.id) is str}  # keeps: only looks
+    outside = {
+        block.id: block
+        for block in message.blocks
+        if type(block) is ToolCall and block.at[0] != in_content and type(block.id) is str
+    }  # keeps: only looks
     field = next((block for block in message.blocks if type(block) is Reasoning and block.at[0] != in_content), None)
     kept: list[Block] = []
     for block in message.blocks:

@@ -40,7 +40,9 @@ def _had_something(message: Message, ledger: Ledger) -> bool:
     return not message.intact and ledger.last_about(message.at) is not None
 
 
-def filled(*, blank_refused: bool, answered_by: frozenset[str] = frozenset(), system_too: bool = False, whole: bool = False) -> Rule:
+def filled(
+    *, blank_refused: bool, answered_by: frozenset[str] = frozenset(), system_too: bool = False, whole: bool = False
+) -> Rule:
     """No user or assistant message is empty; where the target refuses blank text, no text is.
 
     An empty user message is dropped. An empty assistant message becomes a placeholder, or is dropped if it is the last. `answered_by`
@@ -55,8 +57,15 @@ def filled(*, blank_refused: bool, answered_by: frozenset[str] = frozenset(), sy
         cleaned = [_without_blank(message, ledger) if blank_refused else message for message in messages]
         empty = [_is_void(message, answered_by, system_too, whole) for message in cleaned]
         if not any(empty):
-            return conversation if all(a is b for a, b in zip(cleaned, messages, strict=True)) else with_messages(conversation, cleaned)
-        last = max((index for index, message in enumerate(cleaned) if not empty[index] and message.role not in INSTRUCTING), default=-1)
+            return (
+                conversation
+                if all(a is b for a, b in zip(cleaned, messages, strict=True))
+                else with_messages(conversation, cleaned)
+            )
+        last = max(
+            (index for index, message in enumerate(cleaned) if not empty[index] and message.role not in INSTRUCTING),
+            default=-1,
+        )
         out: list[Message] = []
         for index, message in enumerate(cleaned):
             if not empty[index]:
@@ -91,7 +100,9 @@ def _without_blank(message: Message, ledger: Ledger) -> Message:
     """
     blocks = message.blocks
     for block in blocks:
-        if (type(block) is Text and payload.is_blank(block.text)) or (type(block) is ToolResult and _holds_blank(block.content)):
+        if (type(block) is Text and payload.is_blank(block.text)) or (
+            type(block) is ToolResult and _holds_blank(block.content)
+        ):
             break
     else:
         return message
@@ -148,7 +159,9 @@ def no_trailing_space(conversation: Conversation, ledger: Ledger) -> Conversatio
     if text == text.rstrip():
         return conversation
     ledger.degrade(EMP005, block)
-    shorter: Message = changed(last, blocks=(*last.blocks[:-1], changed(block, text=payload.quoted(text.rstrip(), block.text), raw=None)))
+    shorter: Message = changed(
+        last, blocks=(*last.blocks[:-1], changed(block, text=payload.quoted(text.rstrip(), block.text), raw=None))
+    )
     return with_messages(conversation, [*conversation.messages[:-1], shorter])
 
 

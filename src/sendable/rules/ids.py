@@ -90,7 +90,9 @@ def _pairs_by(block: ToolCall | ToolResult) -> Any:
     return str(block.id) if type(block.id) is int else block.id
 
 
-def _fresh(call: ToolCall, form: Form, used: set[str], first: dict[str, ToolCall], written: bool, ledger: Ledger) -> str:
+def _fresh(
+    call: ToolCall, form: Form, used: set[str], first: dict[str, ToolCall], written: bool, ledger: Ledger
+) -> str:
     """The id of one call.
 
     Loses: IDS001, IDS003, IDS005, PAR004.
@@ -129,10 +131,16 @@ def names(form: Form) -> Rule:
 
     def names(conversation: Conversation, ledger: Ledger) -> Conversation:
         messages = conversation.messages
-        if not any(type(block) is ToolCall and not _acceptable(block, form) for message in messages for block in message.blocks):
+        if not any(
+            type(block) is ToolCall and not _acceptable(block, form) for message in messages for block in message.blocks
+        ):
             return conversation
         renamed: dict[str, str] = {}
-        used = {setting.value["name"] for setting in conversation.settings if setting.name == "tool" and type(setting.value.get("name")) is str}
+        used = {
+            setting.value["name"]
+            for setting in conversation.settings
+            if setting.name == "tool" and type(setting.value.get("name")) is str
+        }
         out: list[Message] = []
         new_names: dict[str, str] = {}
         for message in messages:

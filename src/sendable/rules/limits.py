@@ -40,7 +40,11 @@ def cache_marks(most: int, key: str) -> Rule:
         for message in conversation.messages:
             if any(id(block) in over or type(block) is ToolResult for block in message.blocks):
                 blocks = tuple(_unmarked(block, over, key, ledger) for block in message.blocks)
-                message = changed(message, blocks=blocks) if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)) else message
+                message = (
+                    changed(message, blocks=blocks)
+                    if any(a is not b for a, b in zip(blocks, message.blocks, strict=True))
+                    else message
+                )
             out.append(message)
         return with_messages(conversation, out)
 
@@ -87,7 +91,11 @@ def text_length(most: int) -> Rule:
 def _cut(block: Block, most: int, ledger: Ledger) -> Block:
     if type(block) is ToolResult:
         content = tuple([_cut(inner, most, ledger) for inner in block.content])
-        return changed(block, content=content) if any(a is not b for a, b in zip(content, block.content, strict=True)) else block  # type: ignore[no-any-return]
+        return (
+            changed(block, content=content)
+            if any(a is not b for a, b in zip(content, block.content, strict=True))
+            else block
+        )
     if type(block) is not Text or payload.length(block.text) <= most:
         return block
     text = payload.string(block.text) or ""
@@ -97,7 +105,9 @@ def _cut(block: Block, most: int, ledger: Ledger) -> Block:
     tail = text[len(text) - room // 2 :] if room // 2 else ""
     short = (head + mark + tail)[:most]
     ledger.degrade(LIM002, block, None, was=len(text), now=len(short))
-    shorter: Block = changed(block, text=payload.quoted(short, block.text), raw=None if type(block.raw) is not dict else block.raw)
+    shorter: Block = changed(
+        block, text=payload.quoted(short, block.text), raw=None if type(block.raw) is not dict else block.raw
+    )
     return shorter
 
 
@@ -137,7 +147,9 @@ def _split(message: Message, calls: list[ToolCall], following: list[Message], mo
     results: dict[Any, list[tuple[Message, ToolResult]]] = {}
     rest: list[Message] = []
     for holder in following:
-        others = tuple(block for block in holder.blocks if type(block) is not ToolResult)  # keeps: the results are taken below
+        others = tuple(
+            block for block in holder.blocks if type(block) is not ToolResult
+        )  # keeps: the results are taken below
         for block in holder.blocks:
             if type(block) is ToolResult:
                 results.setdefault(block.id, []).append((holder, block))
@@ -156,5 +168,9 @@ def _split(message: Message, calls: list[ToolCall], following: list[Message], mo
         for block in group:
             if type(block) is ToolCall:
                 for holder, result in results.get(block.id, ()):
-                    out.append(holder if holder.role == "tool" and len(holder.blocks) == 1 else Message("tool", (result,), result.at))
+                    out.append(
+                        holder
+                        if holder.role == "tool" and len(holder.blocks) == 1
+                        else Message("tool", (result,), result.at)
+                    )
     out.extend(rest)

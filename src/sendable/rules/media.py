@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from sendable import payload
@@ -13,6 +13,9 @@ from sendable.rules import Rule, with_messages
 
 ERROR_MARK = "[tool error] "
 """What says in words that a result is an error, where the target has no flag for it."""
+
+FROM_ASSISTANT = "[from the assistant:]"
+"""Stands before media that had to leave an assistant turn, so that they do not seem to be the user's."""
 
 SEE_BELOW = "[see the attachment below]"
 """Stands in a result whose only content had to move behind the results."""
@@ -134,7 +137,7 @@ def media_out(*, of: Literal["results", "error results"]) -> Rule:
     return media_out
 
 
-def _of_user(media: list[Media]) -> Message:
+def _of_user(media: Sequence[Block]) -> Message:
     return Message("user", tuple(media), media[0].at)
 
 
@@ -155,16 +158,20 @@ def _without_media(result: ToolResult, moving: list[Media], ledger: Ledger) -> T
 
 
 def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
-    """Media stand in user messages only: those of an assistant turn move to the next user message, or to one of their own.
+    """Media stand in user messages only: those of an assistant turn move to the next user message, or to one of their own,
+    under a label.
 
     Source: «Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'» and their like: assistant content is text.
 
     Loses: MED005 (a move, for each).
     """
-    if not any(message.role == "assistant" and any(type(block) is Media for block in message.blocks) for message in conversation.messages):
+    if not any(
+        message.role == "assistant" and any(type(block) is Media for block in message.blocks)
+        for message in conversation.messages
+    ):
         return conversation
     out: list[Message] = []
-    waiting: list[Media] = []
+    waiting: list[Block] = []
     for message in conversation.messages:
         if waiting and message.role != "tool":
             if message.role == "user":
@@ -177,11 +184,13 @@ def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
             moving = [block for block in message.blocks if type(block) is Media]  # keeps: moved below
             for block in moving:
                 ledger.move(MED005, block)
-            waiting.extend(moving)
+                waiting.extend((Text(FROM_ASSISTANT, block.at), block))
             if moving and len(moving) == len(message.blocks):
                 continue  # keeps: the message held nothing but media, and has moved as a whole
             if moving:
-                message = changed(message, blocks=tuple(block for block in message.blocks if type(block) is not Media))  # keeps: moved
+                message = changed(
+                    message, blocks=tuple(block for block in message.blocks if type(block) is not Media)
+                )  # keeps: moved
         out.append(message)
     if waiting:
         out.append(_of_user(waiting))

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from sendable.codes import ORD001, ORD003, ORD004, ORD005
-from sendable.conversation import INSTRUCTING, Block, Conversation, Message, Reasoning, Text, ToolCall, ToolResult, changed
+from sendable.conversation import (
+    INSTRUCTING,
+    Block,
+    Conversation,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    changed,
+)
 from sendable.report import Ledger
 from sendable.rules import with_messages
 

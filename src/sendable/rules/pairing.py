@@ -28,7 +28,9 @@ def usable_ids(unusable: frozenset[Any] = frozenset()) -> Rule:
         touched = False
         for message in conversation.messages:
             if message.role == "assistant":
-                kept = [block for block in message.blocks if not _unusable(block, unusable, ledger)]  # keeps: the test reports it
+                kept = [
+                    block for block in message.blocks if not _unusable(block, unusable, ledger)
+                ]  # keeps: the test reports it
                 if len(kept) != len(message.blocks):
                     message = changed(message, blocks=tuple(kept))
                     touched = True
@@ -80,6 +82,20 @@ class _Pairing:
         self.gone: set[int] = set()
 
 
+@final
+class _Plan:
+    """Where results go: behind a message (after one of its blocks), or before a result that stands; and what is to leave its place."""
+
+    __slots__ = ("before", "behind", "later", "moved")
+
+    def __init__(self) -> None:
+        self.behind: dict[int, tuple[Block | None, list[ToolResult]]] = {}
+        self.before: dict[int, list[ToolResult]] = {}
+        # System messages, and the message behind which each goes.
+        self.later: dict[int, int] = {}
+        self.moved: set[int] = set()
+
+
 def _key(block: ToolCall | ToolResult) -> Any:
     """What pairs: the id as text, or the name in a form that has no ids."""
     if block.by_name:
@@ -87,22 +103,27 @@ def _key(block: ToolCall | ToolResult) -> Any:
     return str(block.id) if type(block.id) is int else block.id
 
 
-def pair(*, repeated: Literal["kept", "dropped"] = "kept", turn: Literal["message", "run"] = "message", continued: bool = False) -> Rule:
+def pair(
+    *,
+    repeated: Literal["kept", "dropped"] = "kept",
+    turn: Literal["message", "run"] = "message",
+    missing: Literal["in order", "last"] = "in order",
+) -> Rule:
     """Every call has exactly one result, next to it, and every result has a call.
 
     In the order of the code: a repeated declaration is kept for a fresh id (`ids.py` gives it), or dropped where the first one owns the
     id; a result answers the nearest earlier unanswered call of its id, within one turn the k-th the k-th; a result without a call is
     dropped, and so is a second one, unless the first is our own synthetic text; a displaced result moves next to its call, a system
-    message between them behind the results; an unanswered call gets a synthetic result after the real ones.
-    `turn`: whether results follow each message, or a run of assistant messages with calls.
+    message between them behind the results; an unanswered call gets a synthetic result among the real ones, in the order of the calls,
+    or after them. `turn`: whether results follow each message, or a run of assistant messages with calls.
 
     Loses: PAR001, PAR002, PAR003, PAR004, PAR006, SYS001.
     """
 
     def pair(conversation: Conversation, ledger: Ledger) -> Conversation:
         messages = conversation.messages
-        found = _walk(messages, repeated, turn, continued or conversation.continued, ledger)
-        return _lay_out(conversation, found, ledger)
+        found = _walk(messages, repeated, turn, conversation.continued, ledger)
+        return _lay_out(conversation, found, missing, ledger)
 
     return pair
 
@@ -204,22 +225,25 @@ def _answer(
 
 def _is_interrupted(result: ToolResult) -> bool:
     only = result.content[0] if len(result.content) == 1 else None
-    return type(only) is Text and payload.length(only.text) == len(INTERRUPTED) and payload.string(only.text) == INTERRUPTED
+    return (
+        type(only) is Text
+        and payload.length(only.text) == len(INTERRUPTED)
+        and payload.string(only.text) == INTERRUPTED
+    )
 
 
-def _lay_out(conversation: Conversation, found: _Pairing, ledger: Ledger) -> Conversation:
+def _lay_out(conversation: Conversation, found: _Pairing, missing: str, ledger: Ledger) -> Conversation:
     """Put every result next to its call, move nothing that stands right, and invent what is missing.
 
     Loses: PAR001, PAR006, SYS001.
     """
     messages = conversation.messages
-    inserted: dict[int, tuple[Block | None, list[ToolResult]]] = {}
-    later: dict[int, int] = {}
-    moved: set[int] = set()
+    plan = _Plan()
     for index, turn in found.turns.items():
         if index == turn.last:
-            _place(index, turn, messages, found, inserted, later, moved, ledger)
-    if not inserted and not later and not found.gone and not moved:
+            _place(index, turn, messages, found, plan, missing, ledger)
+    inserted, later, moved = plan.behind, plan.later, plan.moved
+    if not inserted and not later and not found.gone and not moved and not plan.before:
         return conversation
     deferred: dict[int, list[Message]] = {}
     for index, behind in later.items():
@@ -230,13 +254,34 @@ def _lay_out(conversation: Conversation, found: _Pairing, ledger: Ledger) -> Con
             kept = message
             if found.gone or moved:
                 kept = _without(message, found.gone, moved)
-            place = inserted.get(index)
-            _append(out, message, kept, place, moved)
+            if plan.before:
+                kept = _with_missing(out, kept, plan.before)
+            _append(out, message, kept, inserted.get(index), moved)
         out.extend(deferred.get(index, ()))
     return with_messages(conversation, out)
 
 
-def _append(out: list[Message], message: Message, kept: Message, place: tuple[Block | None, list[ToolResult]] | None, moved: set[int]) -> None:
+def _with_missing(out: list[Message], message: Message, before: dict[int, list[ToolResult]]) -> Message:
+    """A message with the synthetic results that belong before results of its own; `out` takes those of a message that is one result."""
+    if message.role == "tool":
+        out.extend(
+            Message("tool", (result,), result.at) for block in message.blocks for result in before.get(id(block), ())
+        )
+        return message
+    blocks: list[Block] = []
+    for block in message.blocks:
+        blocks.extend(before.get(id(block), ()))
+        blocks.append(block)
+    return message if len(blocks) == len(message.blocks) else changed(message, blocks=tuple(blocks))
+
+
+def _append(
+    out: list[Message],
+    message: Message,
+    kept: Message,
+    place: tuple[Block | None, list[ToolResult]] | None,
+    moved: set[int],
+) -> None:
     """One message and the results that now follow it."""
     if place is not None and place[0] is not None and message.role != "tool":
         anchor, results = place
@@ -245,14 +290,20 @@ def _append(out: list[Message], message: Message, kept: Message, place: tuple[Bl
         out.append(changed(kept, blocks=(*blocks[:at], *results, *blocks[at:])))
         return
     # A message that held nothing but results that moved or went is gone with them.
-    if kept.blocks or not message.blocks or (message.role != "tool" and not any(id(block) in moved for block in message.blocks)):
+    if (
+        kept.blocks
+        or not message.blocks
+        or (message.role != "tool" and not any(id(block) in moved for block in message.blocks))
+    ):
         out.append(kept)
     if place is not None:
         out.extend(Message("tool", (result,), result.at) for result in place[1])
 
 
 def _without(message: Message, gone: set[int], moved: set[int]) -> Message:
-    kept = [block for block in message.blocks if id(block) not in gone and id(block) not in moved]  # keeps: reported where they were marked
+    kept = [
+        block for block in message.blocks if id(block) not in gone and id(block) not in moved
+    ]  # keeps: reported where they were marked
     return message if len(kept) == len(message.blocks) else changed(message, blocks=tuple(kept))
 
 
@@ -261,9 +312,8 @@ def _place(
     turn: _Turn,
     messages: Sequence[Message],
     found: _Pairing,
-    inserted: dict[int, tuple[Block | None, list[ToolResult]]],
-    later: dict[int, int],
-    moved: set[int],
+    plan: _Plan,
+    missing: str,
     ledger: Ledger,
 ) -> None:
     """Find which results of a turn already follow it, and say where the others go.
@@ -299,7 +349,7 @@ def _place(
     for system in between:
         if system < behind:
             ledger.move(SYS001, messages[system], related=(turn.calls[0][0],))
-            later[system] = behind
+            plan.later[system] = behind
     # In a turn where every result stands right, this is all.
     if len(here) == len(turn.calls):
         return
@@ -310,20 +360,44 @@ def _place(
         if answer is not None and id(answer) not in here:
             arrived.append(answer)
     if len(arrived) > 1:
-        place = {id(block): number for number, block in enumerate(block for message in messages for block in message.blocks)}
+        place = {
+            id(block): number for number, block in enumerate(block for message in messages for block in message.blocks)
+        }
         arrived.sort(key=lambda result: place[id(result)])
     for result in arrived:
-        ledger.move(PAR006, result)
-        moved.add(id(result))
+        ledger.move(PAR006, result, related=(messages[behind + 1],))
+        plan.moved.add(id(result))
         results.append(result)
-    for call, _message in turn.calls:
-        if id(call) not in turn.answers:
-            ledger.synthesize(PAR001, call)
-            results.append(
-                ToolResult(call.id, (Text(INTERRUPTED, call.at),), call.at, name=call.name, error=True, kind=call.kind, by_name=call.by_name)
-            )
+    # The first real result of a later call, for those that are answered where they stand.
+    following: ToolResult | None = None
+    absent: list[tuple[ToolResult, ToolResult | None]] = []
+    for call, _message in reversed(turn.calls):
+        answer = turn.answers.get(id(call))
+        if answer is None:
+            absent.append((_interrupted(call), following))
+        elif id(answer) in here:
+            following = answer
+    for invented, before in reversed(absent):
+        ledger.synthesize(PAR001, invented)
+        if before is None or missing == "last":
+            results.append(invented)
+        else:
+            plan.before.setdefault(id(before), []).append(invented)
     if results:
-        inserted[behind] = (anchor, results)
+        plan.behind[behind] = (anchor, results)
+
+
+def _interrupted(call: ToolCall) -> ToolResult:
+    """The synthetic result of a call. Its place is the call that made it necessary."""
+    return ToolResult(
+        call.id,
+        (Text(INTERRUPTED, call.at),),
+        call.at,
+        name=call.name,
+        error=True,
+        kind=call.kind,
+        by_name=call.by_name,
+    )
 
 
 def server_pairs(resumable: bool) -> Rule:
@@ -368,12 +442,18 @@ def server_pairs(resumable: bool) -> Rule:
                 continue  # keeps: the provider resumes it
             ledger.drop(PAR008, call, "id")
             holder = messages[index]
-            messages[index] = changed(holder, blocks=tuple(block for block in holder.blocks if block is not call))  # keeps: reported above
+            messages[index] = changed(
+                holder, blocks=tuple(block for block in holder.blocks if block is not call)
+            )  # keeps: reported above
             touched = True
         if not touched:
             return conversation
         # A message whose results all moved away holds nothing any more and has lost nothing.
-        kept = [message for message, before in zip(messages, conversation.messages, strict=True) if message.blocks or not before.blocks or ledger.last_about(message.at) is not None]  # keeps: see above
+        kept = [
+            message
+            for message, before in zip(messages, conversation.messages, strict=True)
+            if message.blocks or not before.blocks or ledger.last_about(message.at) is not None
+        ]  # keeps: see above
         return with_messages(conversation, kept)
 
     return server_pairs

@@ -36,13 +36,14 @@ class Parameters(msgspec.Struct, frozen=True):
 def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
     """Every parameter is one that the target has: its own as they came, another dialect's in the target's words, the rest stripped.
 
-    `model` replaces the body's. A required parameter that is missing is put in, with a note, unless the caller gave a bare list.
+    `model` replaces the body's. A required parameter that is missing is put in, with a note, in a whole body: a list, or
+    messages without a model, are a history and no request.
 
     Loses: FLD001, FLD002, FLD003, FLD004, FLD005.
     """
 
     def fit_parameters(conversation: Conversation, ledger: Ledger) -> Conversation:
-        if conversation.listed and model is None:
+        if conversation.listed:
             return conversation
         out: list[Setting] = []
         seen: set[str] = set()
@@ -53,26 +54,30 @@ def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
         foreign = [setting for setting in out if not setting.intact]
         if foreign and not any(setting.name in ("tool", "native_tool") for setting in out):
             # «tool_choice.any may only be specified while providing tools» (AT11, 2026-09).
-            for setting in [setting for setting in out if setting.name in ("tool_choice", "parallel_calls") and not setting.intact]:
+            for setting in [
+                setting for setting in out if setting.name in ("tool_choice", "parallel_calls") and not setting.intact
+            ]:
                 if not (setting.name == "parallel_calls" and setting.value is True):
                     ledger.strip(FLD001, setting, ())
                 out.remove(setting)
-        if model is not None and not conversation.listed:
-            _replace_model(out, model, known, ledger)
-        if not conversation.listed:
+        if model is not None:
+            _replace_model(out, model, ledger)
+        if conversation.whole or model is not None:
             names = {setting.name for setting in out}
             for name, value in known.required.items():
                 if name not in names:
                     ledger.note(FLD004, (), (name,), value=value)
                     out.append(Setting(name, value, (name,)))
-        if len(out) == len(conversation.settings) and all(a is b for a, b in zip(out, conversation.settings, strict=True)):
+        if len(out) == len(conversation.settings) and all(
+            a is b for a, b in zip(out, conversation.settings, strict=True)
+        ):
             return conversation
         return msgspec.structs.replace(conversation, settings=tuple(out))
 
     return fit_parameters
 
 
-def _replace_model(out: list[Setting], model: str, known: Parameters, ledger: Ledger) -> None:
+def _replace_model(out: list[Setting], model: str, ledger: Ledger) -> None:
     for index, setting in enumerate(out):
         if setting.name == "model":
             if payload.string(setting.value) != model:
@@ -132,7 +137,7 @@ def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting |
         number = payload.plain(value)
         if isinstance(number, int | float) and number > known.hottest:
             ledger.degrade(FLD005, setting, (), old=number, new=known.hottest)
-            return changed(setting, value=known.hottest)  # type: ignore[no-any-return]
+            return changed(setting, value=known.hottest)
     elif name == "parallel_calls" and payload.is_true(value):
         return None
     elif name == "effort":
@@ -143,7 +148,7 @@ def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting |
             return None
         if new != word:
             ledger.degrade(FLD005, setting, (), old=word, new=new)
-            return changed(setting, value=new)  # type: ignore[no-any-return]
+            return changed(setting, value=new)
     elif name == "tool_choice":
         if not isinstance(value, dict) or value.get("mode") not in known.tool_modes:
             ledger.strip(FLD001, setting, ())
@@ -153,7 +158,9 @@ def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting |
     elif name == "tool" and isinstance(value, dict):
         null = [key for key, inner in value.items() if payload.is_null(inner)]
         if null:
-            return changed(setting, value={key: inner for key, inner in value.items() if key not in null})  # type: ignore[no-any-return]  # keeps: null says nothing
+            return changed(
+                setting, value={key: inner for key, inner in value.items() if key not in null}
+            )  # keeps: null says nothing
     return setting
 
 
@@ -175,4 +182,4 @@ def _fit_format(setting: Setting, known: Parameters, ledger: Ledger) -> Setting 
             kept[key] = part
         elif not payload.is_inert(part) and part is not False:
             ledger.strip(FLD002 if key == "name" else FLD001, setting, (inner, key) if inner else (key,))
-    return changed(setting, value=kept)  # type: ignore[no-any-return]
+    return changed(setting, value=kept)

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
+
+import msgspec
 
 from sendable import payload
 from sendable.codes import RSN001, RSN002, RSN003, RSN004, RSN005, RSN006, RSN007
-from sendable.conversation import Block, Conversation, Message, Reasoning, Signature, Text, ToolCall, changed
+from sendable.conversation import (
+    Block,
+    Conversation,
+    Message,
+    Reasoning,
+    Setting,
+    Signature,
+    Text,
+    ToolCall,
+    ToolResult,
+    changed,
+)
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
 from sendable.rules import Rule, with_messages
@@ -105,7 +119,9 @@ def bound_to_prefix(conversation: Conversation, ledger: Ledger) -> Conversation:
             if cause is None:
                 cause = ledger.changed_before(message.at)
             if cause is not None:
-                kept = tuple(block for block in message.blocks if not _bound(block, cause, ledger))  # keeps: the test reports it
+                kept = tuple(
+                    block for block in message.blocks if not _bound(block, cause, ledger)
+                )  # keeps: the test reports it
                 message = changed(message, blocks=kept)
                 touched = True
         out.append(message)
@@ -138,8 +154,8 @@ def not_last(conversation: Conversation, ledger: Ledger) -> Conversation:
 def leads_open_loop(options: Options) -> Rule:
     """With thinking on, the assistant turn of an open tool loop begins with reasoning; where the history holds none, thinking goes off.
 
-    Thinking that the body asks for is stripped from it. If only the caller knows that it is on, only the caller can switch it off: that
-    is said, and nothing is invented.
+    A body then says `thinking: disabled` in place of what it said. Of a bare list only the caller can switch it off: that is said, and
+    nothing is invented.
     Source: «Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message
     must start with a thinking block» (AH4). Adaptive thinking is not known to demand it.
 
@@ -155,27 +171,24 @@ def leads_open_loop(options: Options) -> Rule:
         call = _open_call(conversation.messages)
         if call is None:
             return conversation
-        if setting is not None and in_body:
-            ledger.strip(RSN007, setting, (), related=(call,))
-            return conversation_without(conversation, setting)
-        if setting is None:
+        if conversation.listed:
             ledger.fault(RSN007, call)
-        return conversation
+            return conversation
+        off = Setting("thinking", {"type": "disabled"}, ("thinking",))
+        if setting is None:
+            ledger.synthesize(RSN007, call, None, thinking="disabled")
+            return msgspec.structs.replace(conversation, settings=(*conversation.settings, off))
+        if fields is not None and payload.string(fields.get("type")) == "disabled":
+            return conversation
+        ledger.degrade(RSN007, setting, (), related=(call,), thinking="disabled")
+        kept = tuple(off if other is setting else other for other in conversation.settings)
+        return msgspec.structs.replace(conversation, settings=kept)
 
     return leads_open_loop
 
 
-def conversation_without(conversation: Conversation, setting: object) -> Conversation:
-    """The conversation without one of its settings."""
-    import msgspec
-
-    kept = tuple(other for other in conversation.settings if other is not setting)  # keeps: the caller reported it
-    return msgspec.structs.replace(conversation, settings=kept)
-
-
-def _open_call(messages: object) -> ToolCall | None:
+def _open_call(messages: Sequence[Message]) -> ToolCall | None:
     """The first call of the last assistant turn, if results end the list and the turn does not begin with reasoning."""
-    assert isinstance(messages, list | tuple)
     for message in reversed(messages):
         if message.role == "assistant":
             if message.blocks and type(message.blocks[0]) is not Reasoning:
@@ -183,6 +196,6 @@ def _open_call(messages: object) -> ToolCall | None:
                     if type(block) is ToolCall and block.executor == "client":
                         return block
             return None
-        if any(type(block) is not ToolCall and type(block).__name__ != "ToolResult" for block in message.blocks):
+        if any(type(block) is not ToolResult for block in message.blocks):
             return None
     return None

@@ -66,7 +66,9 @@ def _flat_message(message: Message, ledger: Ledger) -> Message:
     inside = [block for block in message.blocks if block.at[0] == (message.at, "content")]  # keeps: only looks
     if any(type(block) in (ToolCall, ToolResult) for block in inside):
         return changed(message)
-    rest = [block for block in message.blocks if block.at[0] != (message.at, "content")]  # keeps: the content is the text put before it
+    rest = [
+        block for block in message.blocks if block.at[0] != (message.at, "content")
+    ]  # keeps: the content is the text put before it
     return changed(message, blocks=(_serialized(content, message, ledger), *rest))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sendable.codes import SYS001
 from sendable.conversation import INSTRUCTING, Conversation, Message
 from sendable.report import Ledger
@@ -46,9 +48,9 @@ def mid_system(conversation: Conversation, ledger: Ledger) -> Conversation:
         if message.role in INSTRUCTING:
             if not out:
                 front.append(message)
-            elif out[-1].role in ("user", "tool") and _turn_ends(messages, index):
-                out.append(message)
-            elif out[-1].role in INSTRUCTING and not waiting and _turn_ends(messages, index):
+            elif (out[-1].role in ("user", "tool") and _turn_ends(messages, index)) or (
+                out[-1].role in INSTRUCTING and not waiting and _turn_ends(messages, index)
+            ):
                 out.append(message)
             else:
                 waiting.append(message)
@@ -62,15 +64,18 @@ def mid_system(conversation: Conversation, ledger: Ledger) -> Conversation:
         waiting = []
     front.extend(_moved(waiting, ledger))
     ordered = [*front, *out]
-    return conversation if all(now is before for now, before in zip(ordered, messages, strict=True)) else with_messages(conversation, ordered)
+    return (
+        conversation
+        if all(now is before for now, before in zip(ordered, messages, strict=True))
+        else with_messages(conversation, ordered)
+    )
 
 
-def _turn_ends(messages: object, index: int) -> bool:
+def _turn_ends(messages: Sequence[Message], index: int) -> bool:
     """Whether the run of system messages at `index` is followed by an assistant turn or by nothing."""
-    assert isinstance(messages, list | tuple)
     for message in messages[index + 1 :]:
         if message.role not in INSTRUCTING:
-            return bool(message.role == "assistant")
+            return message.role == "assistant"
     return True
 
 

@@ -50,7 +50,9 @@ def kind_of(block: Block) -> str:
 def takes(block: Media) -> bool:
     """Images and documents, inline, by URL or by a file of Anthropic's own (rule AT10, appendix B); no audio, no video."""
     if block.kind == "image":
-        return block.source != "text" and (block.media_type is None or block.source != "base64" or block.media_type in IMAGES)
+        return block.source != "text" and (
+            block.media_type is None or block.source != "base64" or block.media_type in IMAGES
+        )
     return block.kind == "document" and (block.source != "base64" or block.media_type == "application/pdf")
 
 
@@ -79,7 +81,9 @@ def fit_block(options: Options) -> FitBlock:
                 return drop_call(BLK002, block, ledger, kind=block.kind)
             return block if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is Reasoning:
-            return fit_signed(block, ISSUER, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
+            return (
+                fit_signed(block, ISSUER, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
+            )
         if type(block) is Media:
             if message.role in ("system", "developer"):
                 return misplaced(block, ledger)
@@ -92,5 +96,3 @@ def fit_block(options: Options) -> FitBlock:
         assert_never(block)
 
     return fit_block
-
-

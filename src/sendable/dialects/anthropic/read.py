@@ -9,8 +9,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from sendable import payload
-from sendable.conversation import Block, Fields, Media, Message, Opaque, Reasoning, Setting, Signature, Text, ToolCall, ToolResult
-from sendable.dialects import Context, ReadBlock, identifier, opaque, remaining, scalar
+from sendable.conversation import (
+    Block,
+    Fields,
+    Media,
+    Message,
+    Opaque,
+    Reasoning,
+    Setting,
+    Signature,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from sendable.dialects import Context, ReadBlock, identifier, remaining, scalar
 from sendable.paths import At
 from sendable.payload import Leaf
 
@@ -68,7 +80,13 @@ def read_thinking(fields: Fields, at: At, context: Context) -> Block:
     signed = payload.kind(signature) == "text" and not payload.is_blank(signature)
     extra = remaining(fields, ("type", "thinking", "signature"))
     return Reasoning(
-        text if intact else "", Signature(HOME, "signature", signature) if signed else None, at, fields, HOME, intact, extra
+        text if intact else "",
+        Signature(HOME, "signature", signature) if signed else None,
+        at,
+        fields,
+        HOME,
+        intact,
+        extra,
     )
 
 
@@ -77,7 +95,9 @@ def read_redacted(fields: Fields, at: At, context: Context) -> Block:
     data = fields.get("data")
     if payload.kind(data) != "text":
         return Opaque("redacted_thinking", at, fields, HOME)
-    return Reasoning(None, Signature(HOME, "redacted", data), at, fields, HOME, True, remaining(fields, ("type", "data")))
+    return Reasoning(
+        None, Signature(HOME, "redacted", data), at, fields, HOME, True, remaining(fields, ("type", "data"))
+    )
 
 
 def read_tool_use(fields: Fields, at: At, context: Context) -> Block:
@@ -98,7 +118,9 @@ def read_server_use(kind: str) -> ReadBlock:
         call_id, key, gone = identifier(fields, "id", at, context)
         extra = remaining(fields, ("type", "id", "name", "input", *gone))
         intact = key == "id" and not gone and "name" in fields and "input" in fields
-        return ToolCall(call_id, scalar(fields.get("name")), fields.get("input"), at, fields, HOME, intact, extra, kind, "provider")
+        return ToolCall(
+            call_id, scalar(fields.get("name")), fields.get("input"), at, fields, HOME, intact, extra, kind, "provider"
+        )
 
     return read
 
@@ -165,7 +187,9 @@ def _read_source(kind: Any, fields: Fields, at: At) -> Block:
                 extra = {**(extra or {}), **{f"source.{inner}": value for inner, value in more.items()}}
             found: Any = {"base64": "base64", "url": "url", "file": "file_id", "text": "text"}[form or ""]
             return Media(kind, found, data, media_type, at, fields, HOME, True, extra, name)
-    return Opaque(kind, at, fields, HOME, intact=source is not None and kind == "document" and form == "content", extra=extra)
+    return Opaque(
+        kind, at, fields, HOME, intact=source is not None and kind == "document" and form == "content", extra=extra
+    )
 
 
 SERVER_RESULTS = (
@@ -230,7 +254,9 @@ def read_system(value: Leaf, at: At, context: Context) -> Message | None:
     if payload.is_null(value):
         return None
     blocks = context.read_content(value, at, context)
-    return Message("system", blocks, at, value, HOME, payload.kind(value) in ("text", "list"), bare=payload.kind(value) == "text")
+    return Message(
+        "system", blocks, at, value, HOME, payload.kind(value) in ("text", "list"), bare=payload.kind(value) == "text"
+    )
 
 
 def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
@@ -286,4 +312,7 @@ def _read_choice(fields: Fields, value: Leaf, at: At) -> Sequence[Setting]:
 
 def _read_format(value: Leaf) -> Any:
     fields = payload.fields(value) or {}
-    return {"kind": payload.string(fields.get("type")), **{key: inner for key, inner in fields.items() if key != "type"}}  # keeps: the type is the kind
+    return {
+        "kind": payload.string(fields.get("type")),
+        **{key: inner for key, inner in fields.items() if key != "type"},
+    }  # keeps: the type is the kind

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from sendable.conversation import INSTRUCTING, Block, Fields, Media, Message, Opaque, Reasoning, Refusal, Setting, Text, ToolCall, ToolResult
+from sendable.conversation import (
+    INSTRUCTING,
+    Block,
+    Fields,
+    Media,
+    Message,
+    Opaque,
+    Reasoning,
+    Refusal,
+    Setting,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from sendable.dialects import Wire
 from sendable.dialects.anthropic.read import HOME, KEYS
 
@@ -38,7 +51,9 @@ def write_block(block: Block) -> Wire:
 def _without(block: Opaque | ToolResult) -> Wire:
     """An opaque block as it came, less the fields that a rule stripped."""
     stripped = set(block.raw) - KEYS.get(block.kind, frozenset()) - set(block.extra or ())
-    return Wire({key: value for key, value in block.raw.items() if key not in stripped})  # keeps: rules/blocks.py reported each of them
+    return Wire(
+        {key: value for key, value in block.raw.items() if key not in stripped}
+    )  # keeps: rules/blocks.py reported each of them
 
 
 def _write_result(block: ToolResult) -> Wire:
@@ -102,7 +117,11 @@ def write(messages: Sequence[Message]) -> list[Wire]:
         if message.intact and message.home == HOME:
             out.append(Wire(message.raw))
         else:
-            out.append(_with_extra({"role": message.role, "content": _content(message.blocks) if message.blocks else []}, message.extra))
+            out.append(
+                _with_extra(
+                    {"role": message.role, "content": _content(message.blocks) if message.blocks else []}, message.extra
+                )
+            )
     return out
 
 
@@ -125,7 +144,22 @@ def leading(messages: Sequence[Message]) -> int:
 # Request fields.
 
 WRITABLE: frozenset[str] = frozenset(
-    {"model", "max_tokens", "temperature", "top_p", "top_k", "stream", "stop", "end_user", "effort", "parallel_calls", "tool", "tool_choice", "format"}
+    {
+        "model",
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stream",
+        "stop",
+        "end_user",
+        "effort",
+        "parallel_calls",
+        "tool",
+        "tool_choice",
+        "format",
+        "thinking",
+    }
 )
 """The hub's words that Messages has a field for."""
 
@@ -152,7 +186,10 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
         elif setting.name == "parallel_calls":
             body["tool_choice"] = {**body.get("tool_choice", {"type": "auto"}), "disable_parallel_tool_use": True}
         elif setting.name == "format":
-            body["output_config"] = {**body.get("output_config", {}), "format": {"type": "json_schema", "schema": setting.value.get("schema")}}
+            body["output_config"] = {
+                **body.get("output_config", {}),
+                "format": {"type": "json_schema", "schema": setting.value.get("schema")},
+            }
         else:
             place = _PLACES.get(setting.name, (setting.name,))
             if len(place) == 1:
@@ -165,7 +202,11 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
 def _write_tool(setting: Setting) -> Any:
     tool: Any = setting.value
     names = {"name": "name", "description": "description", "parameters": "input_schema", "strict": "strict"}
-    return {"input_schema": {"type": "object"}, **{names[key]: value for key, value in tool.items()}, **(setting.extra or {})}
+    return {
+        "input_schema": {"type": "object"},
+        **{names[key]: value for key, value in tool.items()},
+        **(setting.extra or {}),
+    }
 
 
 def _write_choice(value: Any) -> Any:

@@ -47,9 +47,15 @@ def write(messages: Sequence[Message]) -> list[Wire]:
         if message.intact and message.home == HOME:
             out.append(Wire(message.raw))
             continue  # keeps: the line above wrote it
-        results = [write_block(block) for block in message.blocks if type(block) is ToolResult]  # keeps: the rest is written below
-        calls = [write_block(block) for block in message.blocks if type(block) is ToolCall]  # keeps: the rest is written around it
-        rest = [block for block in message.blocks if type(block) is not ToolResult and type(block) is not ToolCall]  # keeps: see above
+        results = [
+            write_block(block) for block in message.blocks if type(block) is ToolResult
+        ]  # keeps: the rest is written below
+        calls = [
+            write_block(block) for block in message.blocks if type(block) is ToolCall
+        ]  # keeps: the rest is written around it
+        rest = [
+            block for block in message.blocks if type(block) is not ToolResult and type(block) is not ToolCall
+        ]  # keeps: see above
         if results:
             results[0] = Wire({**results[0], "role": message.role}) if message.role == "tool" else results[0]
             out.extend(results)

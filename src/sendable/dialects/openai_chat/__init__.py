@@ -11,7 +11,8 @@ OPENAI_CHAT = Dialect(
     blocks=read.BLOCKS,
     before=read.BEFORE,
     after=read.AFTER,
-    body_keys=read.OWN - {"model", "max_tokens", "temperature", "top_p", "stream", "metadata", "service_tier", "tools", "tool_choice"},
+    body_keys=read.OWN
+    - {"model", "max_tokens", "temperature", "top_p", "stream", "metadata", "service_tier", "tools", "tool_choice"},
     read_setting=read.read_setting,
     write=write.write,
     write_settings=write.write_settings,

@@ -27,7 +27,9 @@ def takes(block: Media) -> bool:
         return block.source in ("base64", "url")
     if block.kind == "audio":
         return block.source == "base64"
-    return block.kind == "document" and (block.source in ("base64", "file_id") or (block.source == "url" and block.home == HOME))
+    return block.kind == "document" and (
+        block.source in ("base64", "file_id") or (block.source == "url" and block.home == HOME)
+    )
 
 
 def fit_block(options: Options, arguments: Literal["text", "parsed text"] = "text") -> FitBlock:
@@ -51,7 +53,9 @@ def fit_block(options: Options, arguments: Literal["text", "parsed text"] = "tex
                 return drop_call(BLK002, block, ledger, kind=block.kind)
             return flag_in_text(block, ledger)
         if type(block) is Reasoning:
-            return fit_unsigned(block, HOME, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
+            return (
+                fit_unsigned(block, HOME, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
+            )
         if type(block) is Media:
             return _fit_media(block, message, ledger)
         if type(block) is Refusal:

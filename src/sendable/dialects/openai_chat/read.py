@@ -60,7 +60,17 @@ def read_audio(fields: Fields, at: At, context: Context) -> Block:
         return Opaque("input_audio", at, fields, HOME)
     form = payload.string(inner.get("format"))
     extra = _with_inner(remaining(fields, ("type", "input_audio")), inner, ("data", "format"), "input_audio")
-    return Media("audio", "base64", data, _AUDIO_TYPES.get(form or "", f"audio/{form}" if form else None), at, fields, HOME, True, extra)
+    return Media(
+        "audio",
+        "base64",
+        data,
+        _AUDIO_TYPES.get(form or "", f"audio/{form}" if form else None),
+        at,
+        fields,
+        HOME,
+        True,
+        extra,
+    )
 
 
 def read_file(fields: Fields, at: At, context: Context) -> Block:
@@ -74,8 +84,18 @@ def read_file(fields: Fields, at: At, context: Context) -> Block:
     if payload.kind(data) == "text":
         split = payload.split_data_url(data)
         media_type, leaf = split if split is not None else (None, data)
-        source = "base64" if split is not None else "url"
-        return Media("document", source, leaf, media_type, at, fields, HOME, payload.is_null(file_id), extra, name)
+        return Media(
+            "document",
+            "base64" if split is not None else "url",
+            leaf,
+            media_type,
+            at,
+            fields,
+            HOME,
+            payload.is_null(file_id),
+            extra,
+            name,
+        )
     if payload.kind(file_id) == "text":
         return Media("document", "file_id", file_id, None, at, fields, HOME, True, extra, name)
     return Opaque("file", at, fields, HOME)
@@ -137,10 +157,14 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
             call_id, key, gone = identifier(fields, "tool_call_id", at, context)
             extra = remaining(fields, ("tool_call_id", "name", "arguments", *gone))
             intact = key == "tool_call_id" and not gone and "arguments" in fields
-            return ToolCall(call_id, scalar(fields.get("name")), fields.get("arguments"), at, fields, "flat", intact, extra)
-        function = fields
+            return ToolCall(
+                call_id, scalar(fields.get("name")), fields.get("arguments"), at, fields, "flat", intact, extra
+            )
+        # The call's own fields stand beside its id.
+        inner: Fields = fields
         known: tuple[str, ...] = ("id", "type", "name", "arguments")
     else:
+        inner = function
         known = ("id", "type", "function")
         if len(fields) == 3 and len(function) == 2 and type(fields.get("id")) is str:
             # The everyday form, without a look at aliases.
@@ -148,10 +172,24 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
                             "type" in fields and "name" in function and "arguments" in function)  # fmt: skip
     call_id, key, gone = identifier(fields, "id", at, context)
     extra = remaining(fields, (*known, *gone))
-    if function is not fields:
+    if function is not None:
         extra = _with_inner(extra, function, ("name", "arguments"), "function")
-    intact = key == "id" and not gone and function is not fields and "name" in function and "arguments" in function and payload.string(fields.get("type")) == "function"
-    return ToolCall(call_id, scalar(function.get("name")), function.get("arguments"), at, fields, HOME, intact, extra)
+    regular = (
+        function is not None
+        and "name" in function
+        and "arguments" in function
+        and payload.string(fields.get("type")) == "function"
+    )
+    return ToolCall(
+        call_id,
+        scalar(inner.get("name")),
+        inner.get("arguments"),
+        at,
+        fields,
+        HOME,
+        regular and key == "id" and not gone,
+        extra,
+    )
 
 
 def _joins(calls: list[Block], fields: Fields, at: At, context: Context) -> bool:
@@ -170,7 +208,9 @@ def _joins(calls: list[Block], fields: Fields, at: At, context: Context) -> bool
         return False
     context.ledger.note(ARG005, last, related=(at,))
     arguments = more if payload.is_null(last.arguments) else payload.joined((last.arguments, more), "")
-    extra = None if last.extra is None else {key: value for key, value in last.extra.items() if key != "index"}  # keeps: the index of a fragment says nothing about a whole call
+    extra = (
+        None if last.extra is None else {key: value for key, value in last.extra.items() if key != "index"}
+    )  # keeps: the index of a fragment says nothing about a whole call
     calls[-1] = ToolCall(last.id, last.name, arguments, last.at, last.raw, last.home, False, extra or None, last.kind)
     return True
 
@@ -262,7 +302,9 @@ def _read_tool(entry: Leaf, at: At) -> Setting:
     if payload.string(fields.get("type")) != "function" or function is None:
         return Setting("native_tool", entry, at, entry, HOME, True)
     tool = {key: function[key] for key in ("name", "description", "parameters", "strict") if key in function}
-    return Setting("tool", tool, at, entry, HOME, True, remaining(function, ("name", "description", "parameters", "strict")))
+    return Setting(
+        "tool", tool, at, entry, HOME, True, remaining(function, ("name", "description", "parameters", "strict"))
+    )
 
 
 def _read_choice(value: Leaf) -> Any:

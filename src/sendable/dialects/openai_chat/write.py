@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from sendable import payload
-from sendable.conversation import Block, Fields, Media, Message, Opaque, Reasoning, Refusal, Setting, Text, ToolCall, ToolResult
+from sendable.conversation import (
+    Block,
+    Fields,
+    Media,
+    Message,
+    Opaque,
+    Reasoning,
+    Refusal,
+    Setting,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from sendable.dialects import Wire
 from sendable.dialects.openai_chat.read import HOME
 
@@ -21,12 +33,18 @@ def write_block(block: Block) -> Wire:
         return _with_extra({"type": "text", "text": block.text}, block.extra)
     if type(block) is ToolCall:
         if block.kind == "custom":
-            return _with_extra({"id": block.id, "type": "custom", "custom": {"name": block.name, "input": block.arguments}}, block.extra)
+            return _with_extra(
+                {"id": block.id, "type": "custom", "custom": {"name": block.name, "input": block.arguments}},
+                block.extra,
+            )
         return _with_extra(
-            {"id": block.id, "type": "function", "function": {"name": block.name, "arguments": block.arguments}}, block.extra
+            {"id": block.id, "type": "function", "function": {"name": block.name, "arguments": block.arguments}},
+            block.extra,
         )
     if type(block) is ToolResult:
-        return _with_extra({"role": "tool", "tool_call_id": block.id, "content": _content(block.content, "")}, block.extra)
+        return _with_extra(
+            {"role": "tool", "tool_call_id": block.id, "content": _content(block.content, "")}, block.extra
+        )
     if type(block) is Reasoning:
         return Wire({"reasoning_content": block.text})
     if type(block) is Media:
@@ -49,7 +67,9 @@ def _write_media(block: Media) -> Wire:
     if block.source == "file_id":
         file["file_id"] = block.data
     else:
-        file["file_data"] = block.data if block.source == "url" else payload.data_url(block.media_type or "application/pdf", block.data)
+        file["file_data"] = (
+            block.data if block.source == "url" else payload.data_url(block.media_type or "application/pdf", block.data)
+        )
     return _with_extra({"type": "file", "file": file}, block.extra)
 
 
@@ -112,7 +132,9 @@ def _write_assistant(message: Message) -> Wire:
 
 
 def _write_other(message: Message, out: list[Wire]) -> None:
-    results = [write_block(block) for block in message.blocks if type(block) is ToolResult]  # keeps: the rest is written below
+    results = [
+        write_block(block) for block in message.blocks if type(block) is ToolResult
+    ]  # keeps: the rest is written below
     rest = [block for block in message.blocks if type(block) is not ToolResult]  # keeps: the results are written above
     if len(results) == 1 and not rest:
         out.append(_with_extra(results[0], message.extra))
@@ -125,10 +147,28 @@ def _write_other(message: Message, out: list[Wire]) -> None:
 
 # Request fields.
 
-_NAMES = {"max_tokens": "max_completion_tokens", "end_user": "safety_identifier", "effort": "reasoning_effort", "parallel_calls": "parallel_tool_calls"}
+_NAMES = {
+    "max_tokens": "max_completion_tokens",
+    "end_user": "safety_identifier",
+    "effort": "reasoning_effort",
+    "parallel_calls": "parallel_tool_calls",
+}
 
 WRITABLE: frozenset[str] = frozenset(
-    {"model", "max_tokens", "temperature", "top_p", "stream", "stop", "end_user", "effort", "parallel_calls", "tool", "tool_choice", "format"}
+    {
+        "model",
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "stream",
+        "stop",
+        "end_user",
+        "effort",
+        "parallel_calls",
+        "tool",
+        "tool_choice",
+        "format",
+    }
 )
 """The hub's words that Chat has a field for."""
 
@@ -138,7 +178,9 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
     body: dict[str, Any] = {}
     for setting in settings:
         if setting.name in ("tool", "native_tool"):
-            body.setdefault("tools", []).append(setting.raw if setting.intact and setting.home == HOME else _write_tool(setting))
+            body.setdefault("tools", []).append(
+                setting.raw if setting.intact and setting.home == HOME else _write_tool(setting)
+            )
         elif setting.intact and setting.home == HOME:
             body[setting.at[-1]] = setting.raw
         elif setting.name == "tool_choice":
@@ -161,5 +203,8 @@ def _write_choice(value: Any) -> Any:
 
 def _write_format(value: Any) -> Any:
     if value["kind"] == "json_schema":
-        return {"type": "json_schema", "json_schema": {"name": "answer", **{key: inner for key, inner in value.items() if key != "kind"}}}  # keeps: the kind is written as the type
+        return {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", **{key: inner for key, inner in value.items() if key != "kind"}},
+        }  # keeps: the kind is written as the type
     return {"type": value["kind"]}
