@@ -26,11 +26,14 @@ def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> C
     blocks: dict[str, ReadBlock] = {}
     before: dict[str, ReadField] = {}
     after: dict[str, ReadField] = {}
+    keyed: dict[str, ReadBlock] = {}
     for dialect in (*dialects, home):
         blocks.update(dialect.blocks)
         before.update(dialect.before)
         after.update(dialect.after)
-    return Context(home.name, blocks, before, after, ledger, read_content)
+        keyed.update(dialect.keyed)
+    claimed = [(dialect.claims, dialect.read_entry) for dialect in dialects if dialect.claims and dialect.read_entry]
+    return Context(home.name, blocks, before, after, keyed, claimed, ledger, read_content)
 
 
 def read(
@@ -78,6 +81,10 @@ def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> li
         if fields is None:
             ledger.drop(SHP002, at, kind=payload.kind(entry))
             continue  # keeps: the line above reports it
+        own = next((read_entry for claims, read_entry in context.claimed if claims(fields)), None)
+        if own is not None:
+            out.append(own(fields, at, context))
+            continue  # keeps: the line above read it
         role = payload.string(fields.get("role"))
         if role is None or not role.strip():
             ledger.drop(SHP003, at)
@@ -200,7 +207,7 @@ def _read_entry(entry: Leaf, at: At, context: Context) -> Block:
             return _as_text(entry, at, context)
         return Opaque(payload.kind(entry), at, entry, context.home)
     kind = payload.string(fields.get("type"))
-    read_block = context.blocks.get(kind) if kind is not None else None
+    read_block = context.blocks.get(kind) if kind is not None else _by_key(fields, context)
     return (
         Opaque(kind or "untyped", at, fields, context.home) if read_block is None else read_block(fields, at, context)
     )
@@ -215,3 +222,11 @@ def _as_text(value: Leaf, at: At, context: Context) -> Block:
     if payload.kind(value) == "object":
         context.ledger.degrade(SHP005, at)
     return Text("" if text is None else text, at, value)
+
+
+def _by_key(fields: Fields, context: Context) -> ReadBlock | None:
+    """The reader of a block without a `type`, by the key that says its kind."""
+    for key in fields:
+        if key in context.keyed:
+            return context.keyed[key]
+    return None

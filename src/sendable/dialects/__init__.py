@@ -33,6 +33,8 @@ class Context(msgspec.Struct, gc=False):
     blocks: Mapping[str, ReadBlock]
     before: Mapping[str, ReadField]
     after: Mapping[str, ReadField]
+    keyed: Mapping[str, ReadBlock]
+    claimed: Sequence[tuple[Callable[[Fields], bool], Callable[[Fields, At, Context], Message]]]
     ledger: Ledger
     read_content: Callable[[Leaf, At, Context], tuple[Block, ...]]
 
@@ -44,7 +46,9 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     `key` names the message list. `blocks` reads a block by its kind; `before` and `after` read the fields of a message that hold
     blocks, which stand before or after its content. `body_keys` are the request fields that only this dialect has. `read_setting`
     gives the hub's form of one request field, `write` the messages, `write_settings` the rest of a body. `read_hoisted` and
-    `write_hoisted` are for the request field that takes the leading system messages, if the dialect has one.
+    `write_hoisted` are for the request field that takes the leading system messages, if the dialect has one. `keyed` reads a block that
+    has no `type` by the one key that says its kind. `claims` says whether an entry of the message list is not the common envelope of
+    `role` and `content` but the dialect's own; `read_entry` then reads it.
     """
 
     name: str
@@ -56,6 +60,9 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     read_setting: Callable[[str, Leaf, At], Sequence[Setting]]
     write: Callable[[Sequence[Message]], list[Wire]]
     write_settings: Callable[[Sequence[Setting]], Wire]
+    keyed: Mapping[str, ReadBlock] = {}
+    claims: Callable[[Fields], bool] | None = None
+    read_entry: Callable[[Fields, At, Context], Message] | None = None
     read_hoisted: tuple[str, Callable[[Leaf, At, Context], Message | None]] | None = None
     write_hoisted: Callable[[Sequence[Message]], Any] | None = None
 

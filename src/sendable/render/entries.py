@@ -21,6 +21,9 @@ DONE: dict[Verb, str] = {
 }  # fmt: skip
 """A verb as it stands beside a count."""
 
+WHOLE = frozenset({"drop", "move", "synthesize"})
+"""Verbs that are about the node and not about one of its fields."""
+
 _NAME = re.compile(r"[A-Za-z0-9_.:/+*$@|\[\]-]{1,64}\Z")
 """What a fact may look like and still be an id, a name, a media type or a path, and never a sentence."""
 
@@ -29,7 +32,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 
 def causes_first(report: Report) -> Iterator[tuple[int, Entry]]:
-    """Every entry once, with its depth: in input order, a consequence directly under its cause."""
+    """Every entry once, with its depth: in the report's own order, a consequence directly under its cause."""
     entries = list(report.entries)
     place = {id(entry): n for n, entry in enumerate(entries)}
     under: dict[int, list[int]] = {}
@@ -49,8 +52,16 @@ def causes_first(report: Report) -> Iterator[tuple[int, Entry]]:
 
 
 def place(entry: Entry) -> str:
-    """Where the reader has to look: the field at fault if it is known, else the node; the body itself is called `(body)`."""
-    return one_line(entry.param or entry.path) or "(body)"
+    """What it happened to: the node that is gone, moved or missing, else the field that changed; the body itself is called `(body)`."""
+    first, second = (entry.path, entry.param) if entry.verb in WHOLE else (entry.param, entry.path)
+    return one_line(first or second) or "(body)"
+
+
+def field(entry: Entry) -> str | None:
+    """The field that made a whole node go, below the place that is shown; None if there is nothing to add."""
+    if entry.verb not in WHOLE or not entry.path or entry.param == entry.path:
+        return None
+    return one_line(entry.param.removeprefix(entry.path).removeprefix("."))
 
 
 def deed(entry: Entry) -> str:

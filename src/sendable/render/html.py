@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from html import escape
 
-from sendable.render.entries import causes_first, deed, facts, one_line, place, plain
+from sendable.render.entries import causes_first, deed, facts, field, one_line, place, plain
 from sendable.render.json import dump
 from sendable.render.text import summary
 from sendable.report import Entry, Report
@@ -66,6 +66,8 @@ def _row(depth: int, entry: Entry, values: bool) -> str:
 
 def _more(entry: Entry, values: bool) -> str:
     shown = [f"{name}: {dump(value).decode()}" for name, value in facts(entry, values).items()]
+    if at := field(entry):
+        shown.insert(0, f"field {at}")
     if entry.related:
         shown.append("see " + ", ".join(entry.related))
     if values:

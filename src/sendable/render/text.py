@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from sendable.render.entries import DONE, causes_first, deed, facts, one_line, place, plain
+from sendable.render.entries import DONE, causes_first, deed, facts, field, one_line, place, plain
 from sendable.report import Entry, Report
 
 NOTHING = "nothing was lost"
@@ -45,6 +45,8 @@ def summary(report: Report) -> str:
 def _line(entry: Entry, values: bool) -> str:
     line = f"{place(entry)}  {entry.code} {entry.name}  {deed(entry)}: {one_line(entry.message)}"
     shown = [f"{name}={_word(value)}" for name, value in facts(entry, values).items()]
+    if at := field(entry):
+        shown.insert(0, f"field {at}")
     if entry.related:
         shown.append("see " + ", ".join(one_line(path) for path in entry.related))
     if values:
