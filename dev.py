@@ -165,7 +165,7 @@ def examples(arguments: list[str]) -> int:
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, encoding="utf-8", check=False)
         print(f"\n$ {' '.join(shown)}")
         for line in done.stdout.splitlines():
-            print(json.dumps(shortened(json.loads(line)), ensure_ascii=False, indent=1) if is_json(line) else line)
+            print(laid_out(json.loads(line)) if is_json(line) else line)
         print(done.stderr.rstrip(), flush=True)
         if done.returncode != 0:
             print(f"(exit status {done.returncode})", flush=True)
@@ -193,7 +193,24 @@ def is_json(line: str) -> bool:
     return True
 
 
-def shortened(value: object, limit: int = 90) -> object:
+def laid_out(value: object) -> str:
+    """One message a line."""
+    if isinstance(value, dict) and any(isinstance(item, list) for item in value.values()):
+        fields = [
+            f"{json.dumps(key)}: {laid_out(item) if isinstance(item, list) else one_line(item)}"
+            for key, item in value.items()
+        ]
+        return "{" + ",\n ".join(fields) + "}"
+    if isinstance(value, list):
+        return "[" + ",\n ".join(one_line(item) for item in value) + "]"
+    return one_line(value)
+
+
+def one_line(value: object) -> str:
+    return json.dumps(shortened(value), ensure_ascii=False)
+
+
+def shortened(value: object, limit: int = 60) -> object:
     if isinstance(value, str) and len(value) > limit:
         return f"{value[:limit]}… ({len(value)} characters)"
     if isinstance(value, dict):
