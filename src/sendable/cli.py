@@ -290,13 +290,8 @@ def _guarded(data: bytes, work: Callable[[], Done]) -> Done:
         return Done(unreadable=unreadable)
     try:
         done = work()
-        if done.report is not None and done.report.refused:
-            unreadable = _not_json(data) if "SHP001" in done.report.counts else None
-            return Done(unreadable=unreadable) if unreadable else done
-        return done
     except HistoryError as refusal:
-        unreadable = _not_json(data) if refusal.code == "SHP001" else None
-        return Done(unreadable=unreadable) if unreadable else Done(report=refusal.report, refusal=refusal)
+        done = Done(report=refusal.report, refusal=refusal)
     except RecursionError:
         return Done(unreadable="it is nested too deeply")
     except MemoryError:
@@ -306,6 +301,9 @@ def _guarded(data: bytes, work: Callable[[], Done]) -> Done:
         if unreadable is None and os.environ.get("SENDABLE_TRACEBACK"):
             raise
         return Done(unreadable=unreadable or _our_fault(error))
+    if done.report is not None and "SHP013" in done.report.counts:
+        unreadable = _not_json(data) or "it is nested too deeply"
+    return Done(unreadable=unreadable) if unreadable else done
 
 
 def _our_fault(error: BaseException) -> str:
