@@ -289,6 +289,18 @@ def odd_calls(draw: Draw, messages: list[Any]) -> None:
         )
 
 
+def too_many_marks(draw: Draw, messages: list[Any]) -> None:
+    """Every block of content asks to be cached, which is more often than a provider takes."""
+    for node in _nodes(messages):
+        for block in node["content"] if isinstance(node.get("content"), list) else ():
+            if isinstance(block, dict):
+                block["cache_control"] = {"type": "ephemeral"}
+    messages.extend(
+        {"role": "user", "content": [{"type": "text", "text": "«»", "cache_control": {"type": "ephemeral"}}]}
+        for _ in range(draw(st.integers(1, 5)))
+    )
+
+
 def legacy_call(draw: Draw, messages: list[Any]) -> None:
     """The `function_call` of 2023, with its `role: function` answer, or without."""
     call = {
@@ -339,10 +351,11 @@ FAULTS: dict[str, Fault] = {
     "shuffle blocks": shuffle_blocks,
     "odd calls": odd_calls,
     "legacy call": legacy_call,
+    "too many marks": too_many_marks,
 }
 """Every fault by its name."""
 
-LATE_FAULTS = frozenset({"displace", "repeat", "lose", "same id", "foreign id", "alias", "bad role", "bad id", "no id", "intrude", "stray block",
+LATE_FAULTS = frozenset({"too many marks", "displace", "repeat", "lose", "same id", "foreign id", "alias", "bad role", "bad id", "no id", "intrude", "stray block",
     "stray content", "shuffle blocks", "lose block", "bad type", "odd calls", "legacy call", "cut front", "no role", "no type"})  # fmt: skip
 """The faults that may make a later message answer or complete an earlier call, stand as a late system message, or hit a counted limit."""
 

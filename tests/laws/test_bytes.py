@@ -22,6 +22,20 @@ def strict_text(value: Any) -> bytes | None:
         return None
 
 
+def read(value: Any) -> Any:
+    """The tree with JSON texts replaced by what they say: bytes keep the caller's own spelling of arguments, objects have none."""
+    if isinstance(value, dict):
+        return {key: read(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [read(item) for item in value]
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
 @pytest.mark.parametrize(("source", "target"), histories.PAIRS)
 def test_objects_and_bytes_give_one_result(source: str, target: str) -> None:
     @given(histories.sturdy(source))
@@ -41,8 +55,8 @@ def test_objects_and_bytes_give_one_result(source: str, target: str) -> None:
         body = json.loads(result.data)
         if isinstance(body, list) and target != "flat":
             assert isinstance(planted.value, list)
-            assert expected.body == {"messages": body}
+            assert read(expected.body) == {"messages": read(body)}
         else:
-            assert body == expected.body
+            assert read(body) == read(expected.body)
 
     law()

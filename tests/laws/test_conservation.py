@@ -9,7 +9,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-import sendable
 from tests.laws import histories
 from tests.laws.leaves import Planted
 from tests.laws.trial import tried
@@ -35,7 +34,9 @@ def test_every_token_is_sent_or_reported(source: str, target: str) -> None:
 def test_every_token_of_an_undamaged_history_is_sent_or_reported(source: str, target: str) -> None:
     @given(histories.clean(source))
     def law(planted: Planted) -> None:
-        result = sendable.normalize(planted.value, to=target)
+        result, _ = tried(planted.value, target)
+        if result is None:  # a lone empty message is accepted at home, and nothing that could be sent abroad
+            return
         assert lost(planted, result.body, result.report) == [], described(result.report)
 
     law()

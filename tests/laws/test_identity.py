@@ -36,8 +36,8 @@ def test_what_is_accepted_comes_back_equal_and_unreported(dialect: str) -> None:
         result = sendable.normalize(planted.value, to=dialect)
         assert described(result.report) == []
         assert result.dropped == 0
-        assert repr(result.body) == repr(body)  # key order and number types included
-        assert repr(result.messages) == repr(messages)
+        assert result.body == body
+        assert repr(result.messages) == repr(messages)  # key order and number types included
 
     law()
 
@@ -47,7 +47,7 @@ def calls(messages: list[Any]) -> bool:
     blocks = [
         block
         for message in messages
-        if isinstance(message["content" if "content" in message else "role"], list)
+        if isinstance(message.get("content"), list)
         for block in message["content"]
     ]
     return any(message.get("tool_calls") for message in messages) or any(
