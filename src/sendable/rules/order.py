@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from sendable.codes import ORD001, ORD003, ORD004, ORD005
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from sendable.codes import FLD001, ORD001, ORD002, ORD003, ORD004, ORD005
 from sendable.conversation import (
     INSTRUCTING,
     Block,
@@ -54,6 +58,65 @@ def _behind_content(blocks: tuple[Block, ...]) -> bool:
         elif content:
             return True
     return False
+
+
+def alternating(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """User and assistant take turns: neighbouring messages of one role are one message, with the same blocks in the same order.
+
+    A message of results counts as the user's. System messages are left alone and part what they stand between.
+    Source: «A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and
+    assistant roles and try again.» (Converse, BE4, reported).
+
+    Loses: ORD002 (a move, for each message that the caller wrote separately and that is joined to one before it; gathering the results
+    of a turn, and the content behind them, is spelling), FLD001 (a field that both messages have).
+    """
+    messages = conversation.messages
+    if not any(_one_turn(before, message) for before, message in pairwise(messages)):
+        return conversation
+    out: list[Message] = []
+    run: list[Message] = []
+    for message in messages:
+        if run and not _one_turn(run[-1], message):
+            out.append(_joined(run, ledger))
+            run = []
+        run.append(message)
+    out.append(_joined(run, ledger))
+    return with_messages(conversation, out)
+
+
+def _one_turn(before: Message, message: Message) -> bool:
+    if before.role in INSTRUCTING or message.role in INSTRUCTING:
+        return False
+    return (before.role == "assistant") == (message.role == "assistant")
+
+
+def _joined(run: Sequence[Message], ledger: Ledger) -> Message:
+    """The messages of a run as one.
+
+    Loses: ORD002, FLD001.
+    """
+    first = run[0]
+    if len(run) == 1:
+        return first
+    extra: dict[str, Any] = {}
+    for index, message in enumerate(run):
+        if index and _is_written(message) and _is_written(run[index - 1]):
+            ledger.move(ORD002, message, related=(run[index - 1],))
+        for key, value in (message.extra or {}).items():
+            if extra.setdefault(key, value) is not value:
+                ledger.strip(FLD001, message, (key,))
+    role = "user" if any(message.role == "user" for message in run) else first.role
+    blocks = tuple([block for message in run for block in message.blocks])
+    joined: Message = changed(first, role=role, blocks=blocks, extra=extra or None, bare=False)
+    return joined
+
+
+def _is_written(message: Message) -> bool:
+    """Whether the caller wrote this as a message with content of its own: neither invented, nor mere results, nor a list entry that
+    is itself one block."""
+    if message.raw is None or all(type(block) is ToolResult for block in message.blocks):
+        return False
+    return not any(block.at == message.at for block in message.blocks)
 
 
 def calls_last(conversation: Conversation, ledger: Ledger) -> Conversation:
