@@ -39,7 +39,10 @@ def settled(target: str, planted: Planted, n: int, result: sendable.Result) -> S
         for i, message in enumerate(planted.value[:n])
         if isinstance(message, dict) and message.get("role") == "assistant"
     ]
-    if not turns:
+    if not turns:  # nobody has answered yet: what was invented at the end (a user message, so that instructions can be sent) goes as after a turn
+        said = tokens_between(planted, 0, n)
+        while found and not any(token in found[-1][1] for token in said):
+            found.pop()
         return found
     late = tokens_between(planted, turns[-1], n) - tokens_between(planted, 0, turns[-1])
     for position, (_, block) in enumerate(found):
