@@ -299,14 +299,15 @@ def imports(run: Run) -> Iterator[Table]:
 
 
 def child(*arguments: str) -> Any:
-    """What a fresh Python printed as JSON; a text in its place says why it failed."""
+    """What a fresh Python printed as JSON; a text in its place says why it failed. Byte code is kept, as in any installation."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
         check=False,
         cwd=README.parent.parent,
-        env={**os.environ, "PYTHONUTF8": "1"},
+        env={**environment, "PYTHONUTF8": "1"},
     )
     if done.returncode != 0:
         return (done.stderr.strip().splitlines() or ["no output"])[-1][:160]
