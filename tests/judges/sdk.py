@@ -16,7 +16,8 @@ import typing_extensions as te
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_config
 
 _rebuilt: dict[Any, Any] = {}
-_STRICT = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+_CLOSED = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+_OPEN = ConfigDict(extra="ignore", arbitrary_types_allowed=True)
 _UNION: Any = typing.Union  # built from values, which a type checker does not follow
 _UNIONS: tuple[Any, ...] = (typing.Union, types.UnionType)
 _LIST: Any = list
@@ -26,44 +27,44 @@ _OPTIONAL: Any = te.NotRequired
 _ANNOTATED: Any = te.Annotated
 
 
-def strictify(tp: Any) -> Any:
-    """The same type with every TypedDict closed and every iterable a list."""
+def strictify(tp: Any, config: ConfigDict = _CLOSED) -> Any:
+    """The same type with every TypedDict closed (or as `config` says) and every iterable a list."""
     if te.is_typeddict(tp):
-        return _rebuilt[tp] if tp in _rebuilt else _close(tp)
+        return _rebuilt.get((tp, id(config))) or _rebuild(tp, config)
     origin: Any = te.get_origin(tp)
     arguments: tuple[Any, ...] = te.get_args(tp)
     if origin is te.Required:
-        return _REQUIRED[strictify(arguments[0])]
+        return _REQUIRED[strictify(arguments[0], config)]
     if origin is te.NotRequired:
-        return _OPTIONAL[strictify(arguments[0])]
+        return _OPTIONAL[strictify(arguments[0], config)]
     if origin is te.Annotated:
-        return _ANNOTATED[(strictify(arguments[0]), *arguments[1:])]
+        return _ANNOTATED[(strictify(arguments[0], config), *arguments[1:])]
     if origin in _UNIONS:
         # The unions of anthropic's parameters also hold response models; what is on the wire is plain JSON.
         kept = [one for one in arguments if not (isinstance(one, type) and issubclass(one, BaseModel))] or list(
             arguments
         )
-        return _UNION[tuple(strictify(one) for one in kept)]
+        return _UNION[tuple(strictify(one, config) for one in kept)]
     if origin in (cabc.Iterable, cabc.Sequence, list):
-        return _LIST[strictify(arguments[0])]
+        return _LIST[strictify(arguments[0], config)]
     if origin is dict:
-        return _DICT[arguments[0], strictify(arguments[1])]
+        return _DICT[arguments[0], strictify(arguments[1], config)]
     return tp
 
 
-def _close(tp: Any) -> Any:
+def _rebuild(tp: Any, config: ConfigDict) -> Any:
     name: Any = tp.__name__
     make: Any = te.TypedDict
-    _rebuilt[tp] = make(name, {}, total=False)  # stops the recursion of a type that holds itself
+    _rebuilt[tp, id(config)] = make(name, {}, total=False)  # stops the recursion of a type that holds itself
     fields: dict[str, Any] = {}
     for key, hint in te.get_type_hints(tp, include_extras=True).items():
         origin: Any = te.get_origin(hint)
         if origin in (te.Required, te.NotRequired):
-            fields[key] = strictify(hint)
+            fields[key] = strictify(hint, config)
         else:
-            fields[key] = (_REQUIRED if key in tp.__required_keys__ else _OPTIONAL)[strictify(hint)]
-    _rebuilt[tp] = with_config(_STRICT)(make(name, fields))
-    return _rebuilt[tp]
+            fields[key] = (_REQUIRED if key in tp.__required_keys__ else _OPTIONAL)[strictify(hint, config)]
+    _rebuilt[tp, id(config)] = with_config(config)(make(name, fields))
+    return _rebuilt[tp, id(config)]
 
 
 @cache
@@ -90,7 +91,7 @@ def _adapter(which: str) -> TypeAdapter[Any]:
         "anthropic beta body": BetaOnce,
         "anthropic beta streamed body": BetaStreamed,
     }
-    return TypeAdapter(strictify(kinds[which]))
+    return TypeAdapter(strictify(kinds[which], _OPEN if which == "openai messages" else _CLOSED))
 
 
 def _refusals(which: str, value: Any) -> list[str]:
@@ -101,42 +102,26 @@ def _refusals(which: str, value: Any) -> list[str]:
     return []
 
 
-# The message, part and call levels of Chat are open places: unknown keys there are neither measured nor refused (OC14), the relatives of the API use
-# them (`reasoning_content` is a known extra of this dialect), and the library lets them pass at home. The SDK types have no such keys, so they
-# are left out before the SDK is asked; what stands under a known key is asked as it is.
-_MESSAGE_KEYS = {
-    "assistant": {"role", "content", "name", "refusal", "audio", "function_call", "tool_calls"},
-    "tool": {"role", "content", "tool_call_id"},
-    "function": {"role", "content", "name"},
-}
-_PART_KEYS = {"type", "text", "refusal", "image_url", "input_audio", "file", "prompt_cache_breakpoint"}
-_CALL_KEYS = {"id", "type", "function", "custom"}
-
-
-def _closed(value: Any, keys: set[str]) -> Any:
-    return {key: item for key, item in value.items() if key in keys} if isinstance(value, dict) else value
-
-
-def _closed_message(message: Any) -> Any:
-    if not isinstance(message, dict):
-        return message
-    role = message.get("role")
-    kept = _closed(message, _MESSAGE_KEYS.get(role if isinstance(role, str) else "", {"role", "content", "name"}))
-    if isinstance(kept.get("content"), list):
-        kept["content"] = [_closed(part, _PART_KEYS) for part in kept["content"]]
-    if isinstance(kept.get("tool_calls"), list):
-        kept["tool_calls"] = [_closed(call, _CALL_KEYS) for call in kept["tool_calls"]]
-    if kept.get("tool_calls", ()) is None:
-        del kept["tool_calls"]  # accepted (OC8: "each of these set to null is no substitute"), unknown to the type
-    return kept
+# Everything inside a Chat message is an open place: unknown keys there are not measured (OC14), the relatives of the API use them (`reasoning_content` is
+# a known extra of this dialect), and the library lets them pass at home. So the types of messages are rebuilt open: keys that the SDK does not know are
+# left out before its types are asked, at every level; what stands under a known key is judged. The body around the messages is closed (OC13).
+def _opened(message: Any) -> Any:
+    if isinstance(message, dict) and message.get("tool_calls", ()) is None:
+        return {
+            key: value for key, value in message.items() if key != "tool_calls"
+        }  # null is accepted (OC8), unknown to the type
+    return message
 
 
 def openai_chat(body: dict[str, Any]) -> list[str]:
     """What the openai SDK's types refuse in a Chat body; a body of messages alone is judged as messages."""
-    messages = [_closed_message(message) for message in body["messages"]]
+    messages = [_opened(message) for message in body["messages"]]
     if body.keys() == {"messages"}:
         return _refusals("openai messages", messages)
-    return _refusals("openai streamed body" if body.get("stream") else "openai body", {**body, "messages": messages})
+    around = {**body, "messages": []}
+    return _refusals("openai messages", messages) + _refusals(
+        "openai streamed body" if body.get("stream") else "openai body", around
+    )
 
 
 # The sampling parameters are gone from the types of anthropic 2.14.0, and still sent and answered (recorded requests hold `top_k`).

@@ -262,7 +262,12 @@ def test_good_anthropic_histories_pass(messages: list[Any]) -> None:
             ],
         ),
         (False, "openai", [chat_result("a", [{"type": "image_url", "image_url": {"url": "u"}}])]),
-        (False, "openai", [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u", "zzz": 1}}]}]),
+        (
+            True,
+            "openai",
+            [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u", "zzz": 1}}], "zzz": 1}],
+        ),
+        (False, "openai", [{"role": "user", "content": [{"type": "image_url", "image_url": {"uri": "u"}}]}]),
         (True, "anthropic", ANTHROPIC_GOOD[5]),
         (
             True,

@@ -170,5 +170,5 @@ def test_depth_raises_nothing_else(target: str, depth: int) -> None:
         result, refusal = tried(history, target)
         assert refusal is not None or (result is not None and complaints(target, result.body) == [])
     data = b'[{"role": "user", "content": ' + b"[" * depth + b"]" * depth + b"}]"
-    result, refusal = tried_json(data, target)
-    assert refusal is not None or (result is not None and result.report.entries)
+    told, refusal = tried_json(data, target)
+    assert refusal is not None or (told is not None and told.report.entries)
