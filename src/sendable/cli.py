@@ -319,20 +319,25 @@ def _our_fault(error: BaseException) -> str:
 
 def _prove(run: Run) -> Run:
     """The run, once it is known that its target, source and options exist: before any input is read."""
-    names = list(sendable.target_names())
-    if run.to is not None and run.to not in names:
-        near = get_close_matches(run.to, names, n=1)
-        raise Trouble(
-            f"no target is called {_shown(run.to)}; "
-            + (f"did you mean {near[0]}?" if near else "`sendable targets` lists them")
-        )
+    names = sendable.target_names()
+    _known("target", run.to, names)
+    _known("dialect", run.source, sorted({name.partition(":")[0] for name in names}))
     try:
         sendable.normalize([{"role": "user", "content": "?"}], run.to, **run.keywords())
     except HistoryError:
         return run  # a policy may refuse even this; the options were understood
-    except (TypeError, ValueError, LookupError) as error:
-        raise Trouble(one_line(str(error.args[0] if error.args else error))) from None
+    except (TypeError, ValueError) as error:
+        raise Trouble(one_line(str(error))) from None
     return run
+
+
+def _known(kind: str, name: str | None, names: Sequence[str]) -> None:
+    if name is not None and name not in names:
+        near = get_close_matches(name, names, n=1)
+        raise Trouble(
+            f"no {kind} is called {_shown(name)}; "
+            + (f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}")
+        )
 
 
 def _policy(name: str) -> Any:
