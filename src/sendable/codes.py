@@ -63,9 +63,12 @@ FLD004 = _code(
 )
 FLD005 = _code("FLD005", "weakened-parameter", "the target has only a weaker form of this parameter")
 
+FLD006 = _code("FLD006", "excluded-parameter", "the target refuses this parameter beside others of the request")
+
 # SYS: system and developer messages.
 SYS001 = _code("SYS001", "late-system", "a system message stood where the target takes none", strict="report")
 SYS002 = _code("SYS002", "demoted-system", "the target has no place for instructions; they are sent as user text")
+SYS003 = _code("SYS003", "joined-system", "the target takes one system message; this one joins the first", strict="report")
 
 # PAR: which result answers which call.
 PAR001 = _code("PAR001", "unanswered-call", "no result answers this call")
@@ -103,6 +106,9 @@ EMP005 = _code(
     "the target refuses a last assistant turn that ends in white space",
     strict="report",
 )
+EMP006 = _code(
+    "EMP006", "empty-result", "the target refuses a tool result with nothing in it; words stand for it", strict="report"
+)
 
 # ORD: order inside and between messages.
 ORD001 = _code("ORD001", "results-first", "other content stood before a tool result of the same turn")
@@ -115,6 +121,10 @@ ORD002 = _code(
 ORD003 = _code("ORD003", "flattened-interleaving", "the target cannot interleave text and tool calls in one message")
 ORD004 = _code("ORD004", "first-not-user", "the target wants the first message to be the user's")
 ORD005 = _code("ORD005", "assistant-last", "the target refuses a conversation that ends with the assistant")
+ORD006 = _code(
+    "ORD006", "user-after-result", "the target wants the assistant to answer a tool result before the user speaks"
+)
+ORD007 = _code("ORD007", "misplaced-prefix", "only the last message can be a prefix", strict="report")
 
 # ARG: arguments of tool calls.
 ARG001 = _code("ARG001", "unparsable-arguments", "the arguments are not JSON; the text was wrapped as it is")
@@ -151,6 +161,27 @@ RSN007 = _code(
     "with thinking on, this turn would have to start with reasoning that the history does not hold",
     strict="report",
 )
+RSN008 = _code(
+    "RSN008",
+    "placeholder-reasoning",
+    "the target wants the reasoning of every turn with calls back, and the history holds none; words that say so stand for it",
+)
+RSN009 = _code(
+    "RSN009", "reasoning-details", "the target takes reasoning as plain text; the details beside it are gone", strict="report"
+)
+RSN010 = _code(
+    "RSN010",
+    "other-model",
+    "the reasoning was made by another model of the same issuer, which may not be able to read it",
+    strict="report",
+)
+
+RSN008 = _code(
+    "RSN008",
+    "signature-skipped",
+    "the target wants a signature on this call that the history does not hold; the documented word that skips the check stands for it",
+    strict="report",
+)
 
 # RES: what is inside tool results.
 RES001 = _code(
@@ -171,6 +202,7 @@ MED003 = _code(
 )
 MED004 = _code("MED004", "unreadable-media", "the data is not base64")
 MED005 = _code("MED005", "misplaced-media", "a message of this role cannot hold media here")
+MED006 = _code("MED006", "media-in-words", "the target takes text only; words stand where the media stood")
 
 # LIM: limits of size and count.
 LIM001 = _code("LIM001", "too-many-cache-marks", "the target takes only so many cache marks", strict="report")

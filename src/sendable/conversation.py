@@ -33,7 +33,7 @@ class Signature(msgspec.Struct, frozen=True, gc=False):
 
 @final
 class Text(msgspec.Struct, frozen=True, gc=False):
-    """Visible text."""
+    """Visible text. `signature`: what its issuer signed it with, in the one form that signs texts."""
 
     text: Leaf
     at: At
@@ -41,6 +41,7 @@ class Text(msgspec.Struct, frozen=True, gc=False):
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None
+    signature: Signature | None = None
 
 
 @final
@@ -61,7 +62,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """A call of a tool. `arguments` is JSON text or an object, as it arrived; None if absent.
 
     `kind` is "function", "custom" (arguments are free text), or the provider's own word for a call that it executes itself.
-    `by_name`: the form it came from pairs by position and name, without ids.
+    `by_name`: the form it came from pairs by position and name, without ids. `signature`: what its issuer signed it with, in the one form
+    that signs calls.
     """
 
     id: Any
@@ -75,6 +77,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     kind: str = "function"
     executor: Literal["client", "provider"] = "client"
     by_name: bool = False
+    signature: Signature | None = None
 
 
 @final
@@ -169,6 +172,12 @@ class Setting(msgspec.Struct, frozen=True, gc=False):
 Node: TypeAlias = Block | Message | Setting
 
 
+SYSTEM, MEDIA, REASONING, OPAQUE, SERVER, EXTRA, BLANK, MANY, MIXED = (1 << bit for bit in range(9))
+"""What `Conversation.holds` may say: system or developer messages; media; reasoning; opaque blocks; calls or results of the provider;
+fields that the hub does not model; blank texts and messages without blocks; assistant messages of several blocks; results beside other
+content or in a user message."""
+
+
 @final
 class Conversation(msgspec.Struct, frozen=True, gc=False):
     """Everything of one request. `listed`: the caller gave a bare list. `whole`: a body that names a model, and so is one to be sent."""
@@ -179,6 +188,8 @@ class Conversation(msgspec.Struct, frozen=True, gc=False):
     whole: bool = False
     # The name under which the caller's messages stand: messages, input or contents.
     key: str = "messages"
+    # What there may be in it, so that a rule about what is not there returns at once; None if nobody has looked.
+    holds: int | None = None
     # Whether a handle that the target owns stands for an earlier part that is not here.
     continued: bool = False
 

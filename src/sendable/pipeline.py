@@ -10,12 +10,13 @@ import msgspec
 
 from sendable import payload
 from sendable.codes import SHP013
-from sendable.conversation import Conversation
+from sendable.conversation import INSTRUCTING, Conversation
 from sendable.detect import DEFAULT, detect
 from sendable.errors import HistoryError
-from sendable.options import read_options
+from sendable.options import Options, read_options
 from sendable.reading import LIST_KEYS, read
 from sendable.report import REPAIR, STRICT, Ledger, Original, Policy, Report
+from sendable.rules import surveyed
 from sendable.soundness import loads
 from sendable.targets import DIALECTS, TARGETS, Target, target_of
 
@@ -70,13 +71,12 @@ def normalize(
     "repair", "strict", or a table of levels per code; `options` are facts about target and call.
 
     Raises `HistoryError` if the policy rejects something; in repair that is only what is no history at all or leaves nothing to send.
-    `TypeError` for an unknown target, policy or option.
+    `TypeError` for an unknown target, source, policy or option.
     """
-    ledger = Ledger(_policy(policy), Original(history))
-    conversation, target = _normalized(history, to, source, model, options, ledger)
-    report = _seal(ledger, target, history)
-    body = _written(conversation, target)
-    return Result(body if share else payload.detached(body), report, target.dialect.key)
+    run = _run(history, Call(to, source, model, _policy(policy), read_options(options)), Original(history))
+    report = _seal(run)
+    body = _written(run)
+    return Result(body if share else payload.detached(body), report, run.target.dialect.key)
 
 
 def check(
@@ -89,9 +89,9 @@ def check(
     options: Mapping[str, Any] | None = None,
 ) -> Report:
     """What `normalize` would report, without the result: the same run. Never raises for content; `report.refused` says so."""
-    ledger = Ledger(_policy(policy), Original(history))
-    _normalized(history, to, source, model, options, ledger)
-    return ledger.close()
+    return _run(
+        history, Call(to, source, model, _policy(policy), read_options(options)), Original(history)
+    ).ledger.close()
 
 
 def normalize_json(
@@ -107,16 +107,13 @@ def normalize_json(
 
     A list stays a list if the target needs nothing beside it. What is no JSON is refused with its position.
     """
-    ledger, history, framed = _parsed(data, policy)
-    conversation, target = _normalized(history, to, source, model, options, ledger, framed)
-    report = _seal(ledger, target, history)
-    body = _written(conversation, target)
-    if body is history:
-        # Nothing was touched: the bytes are the answer.
-        return JsonResult(data, report)
-    if conversation.listed and type(body) is dict and len(body) == 1:
-        body = body[target.dialect.key]
-    return JsonResult(payload.encoded(body), report)
+    run = _run_json(data, Call(to, source, model, _policy(policy), read_options(options)))
+    report = _seal(run)
+    body = _written(run)
+    if run.conversation.listed and type(body) is dict and len(body) == 1:
+        body = body[run.target.dialect.key]
+    # Where nothing was touched, the bytes themselves are the answer.
+    return JsonResult(data if body is run.history and run.framed else payload.encoded(body), report)
 
 
 def check_json(
@@ -129,32 +126,68 @@ def check_json(
     options: Mapping[str, Any] | None = None,
 ) -> Report:
     """`check` of JSON bytes. What is no JSON is a `HistoryError`."""
-    ledger, history, framed = _parsed(data, policy)
-    _normalized(history, to, source, model, options, ledger, framed)
-    return ledger.close()
+    return _run_json(data, Call(to, source, model, _policy(policy), read_options(options))).ledger.close()
 
 
-def _normalized(
-    history: Any,
-    to: str | None,
-    source: str | None,
-    model: str | None,
-    options: Mapping[str, Any] | None,
-    ledger: Ledger,
-    framed: bool = False,
-) -> tuple[Conversation, Target]:
-    """The whole flow up to writing: one conversation in the target's terms, and the target."""
-    said = read_options(options)
-    target = _target(history, to, model, ledger)
-    home = DIALECTS[source or detect(history, DIALECTS) or target.dialect.name]
-    conversation = read(history, home, tuple(DIALECTS.values()), ledger, framed)
-    for rule in target.rules(said, model):
-        conversation = rule(conversation, ledger)
-    return conversation, target
+@final
+class Call(msgspec.Struct, frozen=True):
+    """What the caller asks for, beside the history."""
+
+    to: str | None
+    source: str | None
+    model: str | None
+    policy: Policy
+    options: Options
 
 
-def _target(history: Any, to: str | None, model: str | None, ledger: Ledger) -> Target:
+@final
+class Run(msgspec.Struct, frozen=True):
+    """One run up to writing. `framed`: the history is a tree whose payload is bytes. `untouched`: no rule changed anything."""
+
+    history: Any
+    framed: bool
+    target: Target
+    conversation: Conversation
+    ledger: Ledger
+    untouched: bool
+
+
+def _run(history: Any, call: Call, original: Original, framed: bool = False) -> Run:
+    """The whole flow: detect, read, and the target's rules in their order."""
+    ledger = Ledger(call.policy, original)
+    target = _target(history, call, ledger)
+    if call.source is not None and call.source not in DIALECTS:
+        raise TypeError(f"unknown source {call.source!r}; it is one of {', '.join(DIALECTS)}")
+    home = DIALECTS.get(call.source or detect(history, DIALECTS) or "", target.dialect)
+    read_in = conversation = surveyed(read(history, home, tuple(DIALECTS.values()), ledger, framed))
+    for rule in target.rules(call.options, call.model):
+        conversation = surveyed(rule(conversation, ledger))
+    return Run(history, framed, target, conversation, ledger, conversation is read_in and not ledger)
+
+
+def _run_json(data: bytes, call: Call) -> Run:
+    """The flow from bytes: with payload as bytes or, where something in them has to be put right, as ordinary values.
+
+    Loses: SHP013 (a fault).
+    """
+    original = Original(data, loads)
+    try:
+        return _run(payload.framed(data), call, original, framed=True)
+    except payload.NotFramed:
+        pass  # keeps: the slow path below reads everything that the fast one refuses
+    try:
+        history = loads(data)
+    except (ValueError, RecursionError) as error:
+        ledger = Ledger(call.policy, Original(None))
+        position = error.pos if isinstance(error, json.JSONDecodeError) else None
+        ledger.fault(SHP013, (), None, reason=_why(error), position=position)
+        raise HistoryError(ledger.close()) from None
+    return _run(history, call, original)
+
+
+def _target(history: Any, call: Call, ledger: Ledger) -> Target:
     """The target by name, or the one that the history itself is for; a model narrows a bare dialect to its profile."""
+    to, model = call.to, call.model
     if to is not None and to not in TARGETS:
         raise TypeError(f"unknown target {to!r}; sendable.target_names() lists them")
     name = to if to is not None else detect(history, DIALECTS, ledger) or DEFAULT
@@ -169,30 +202,51 @@ def _target(history: Any, to: str | None, model: str | None, ledger: Ledger) -> 
     return (target_of(own, target.dialect.name) if own is not None else None) or target
 
 
-def _written(conversation: Conversation, target: Target) -> Any:
+def _written(run: Run) -> Any:
     """The conversation in the target's own form. Total: it has no ledger and cannot lose anything."""
-    dialect = target.dialect
-    messages = conversation.messages
+    dialect, messages = run.target.dialect, run.conversation.messages
+    if run.untouched and _is_native(run):
+        return {dialect.key: run.history} if run.conversation.listed and dialect.name != "flat" else run.history
     leading = 0
-    if target.hoists:
-        while leading < len(messages) and messages[leading].role in ("system", "developer"):
+    if run.target.hoists:
+        while leading < len(messages) and messages[leading].role in INSTRUCTING:
             leading += 1
     listed: list[Any] = list(dialect.write(messages[leading:]))
     if dialect.name == "flat":
         return listed
-    body: dict[str, Any] = dict(dialect.write_settings(conversation.settings))
+    body: dict[str, Any] = dict(dialect.write_settings(run.conversation.settings))
     if leading and dialect.write_hoisted is not None and dialect.read_hoisted is not None:
-        body[dialect.read_hoisted[0]] = dialect.write_hoisted(messages[:leading])
+        first = messages[0].at[0]
+        key = first if first in dialect.hoisted_aliases and messages[0].intact else dialect.read_hoisted[0]
+        body[key] = dialect.write_hoisted(messages[:leading])
     body[dialect.key] = listed
     return body
 
 
-def _seal(ledger: Ledger, target: Target, history: Any) -> Report:
-    report = ledger.close()
+def _is_native(run: Run) -> bool:
+    """Whether the caller's own list or body, as it is, is what the target takes."""
+    name, conversation = run.target.dialect.name, run.conversation
+    history = run.history if conversation.listed else run.history.get(conversation.key)
+    if (
+        type(history) is not list
+        or conversation.key != run.target.dialect.key
+        or (name == "flat" and not conversation.listed)
+    ):
+        return False
+    messages = conversation.messages
+    # System messages of the list itself still have to go to the target's own field.
+    if run.target.hoists and any(message.role in INSTRUCTING and len(message.at) > 1 for message in messages[:1]):
+        return False
+    return all([message.intact and message.home == name for message in messages]) and all(
+        [setting.intact and setting.home == name for setting in conversation.settings]
+    )
+
+
+def _seal(run: Run) -> Report:
+    report = run.ledger.close()
     if report.refused:
-        fields = payload.fields(history)
-        key = next((key for key in LIST_KEYS if fields is not None and key in fields), "messages")
-        raise HistoryError(report, key)
+        fields = payload.fields(run.history)
+        raise HistoryError(report, next((key for key in LIST_KEYS if fields is not None and key in fields), "messages"))
     return report
 
 
@@ -202,25 +256,6 @@ def _policy(policy: str | Policy) -> Policy:
             raise TypeError(f"unknown policy {policy!r}: repair, strict, or a table of levels per code")
         return REPAIR if policy == "repair" else STRICT
     return policy
-
-
-def _parsed(data: bytes, policy: str | Policy) -> tuple[Ledger, Any, bool]:
-    """The bytes as a history whose payload is not decoded (true) or, where that cannot be, as ordinary values (false).
-
-    Loses: SHP013 (a fault).
-    """
-    ledger = Ledger(_policy(policy), Original(data, loads))
-    try:
-        return ledger, payload.framed(data), True
-    except payload.NotFramed:
-        pass  # keeps: the slow path below reads everything that the fast one refuses
-    try:
-        return ledger, loads(data), False
-    except (ValueError, RecursionError) as error:
-        position = error.pos if isinstance(error, json.JSONDecodeError) else None
-        ledger = Ledger(_policy(policy), Original(None))
-        ledger.fault(SHP013, (), None, reason=_why(error), position=position)
-        raise HistoryError(ledger.close()) from None
 
 
 def _why(error: Exception) -> str:

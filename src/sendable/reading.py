@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Raw
+
 from sendable import payload
 from sendable.codes import SHP001, SHP002, SHP003, SHP005
 from sendable.conversation import Block, Conversation, Fields, Message, Opaque, Setting, Text, ToolCall, ToolResult
-from sendable.dialects import Context, Dialect, ReadBlock, ReadField, identifier, remaining
+from sendable.dialects import Context, Dialect, ReadBlock, ReadField, identifier, remaining, scalar
 from sendable.paths import At
 from sendable.payload import Leaf
 from sendable.report import Ledger
@@ -33,7 +35,7 @@ def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> C
         after.update(dialect.after)
         keyed.update(dialect.keyed)
     claimed = [(dialect.claims, dialect.read_entry) for dialect in dialects if dialect.claims and dialect.read_entry]
-    return Context(home.name, blocks, before, after, keyed, claimed, ledger, read_content)
+    return Context(home.envelope or home.name, blocks, before, after, keyed, claimed, ledger, read_content)
 
 
 def read(
@@ -57,13 +59,25 @@ def read(
         if name == key:
             continue  # keeps: the messages are read below
         value = value if framed else sound(value, (name,), ledger)
-        if home.read_hoisted is not None and name == home.read_hoisted[0]:
+        if home.read_hoisted is not None and (name == home.read_hoisted[0] or name in home.hoisted_aliases):
             system = home.read_hoisted[1](value, (name,), context)
             messages.extend(() if system is None else (system,))
         else:
             settings.extend(home.read_setting(name, value, (name,)))
     messages.extend(_read_messages(body[key], key, context, framed))
     return Conversation(messages, tuple(settings), False, "model" in body, key)
+
+
+_ROLES = {b'"' + role.encode() + b'"': role for role in ("user", "assistant", "tool", "system", "developer")}
+
+
+def _role(leaf: Leaf) -> str | None:
+    """The role of a message, without decoding the everyday ones."""
+    if type(leaf) is str:
+        return leaf
+    if type(leaf) is Raw:
+        return _ROLES.get(bytes(leaf)) or payload.string(leaf)
+    return payload.string(leaf)
 
 
 def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> list[Message]:
@@ -77,71 +91,75 @@ def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> li
         at = (key, index)
         if not framed:
             entry = sound(entry, at, ledger)
-        fields = payload.fields(entry)
+        fields = entry if type(entry) is dict else payload.fields(entry)
         if fields is None:
             ledger.drop(SHP002, at, kind=payload.kind(entry))
             continue  # keeps: the line above reports it
-        own = next((read_entry for claims, read_entry in context.claimed if claims(fields)), None)
-        if own is not None:
-            out.append(own(fields, at, context))
-            continue  # keeps: the line above read it
-        role = payload.string(fields.get("role"))
-        if role is None or not role.strip():
-            ledger.drop(SHP003, at)
-            continue  # keeps: the line above reports it
+        role = _role(fields.get("role"))
+        if role is None or "content" not in fields:
+            own = next((read_entry for claims, read_entry in context.claimed if claims(fields)), None)
+            if own is not None:
+                out.append(own(fields, at, context))
+                continue  # keeps: the line above read it
+            if role is None or not role.strip():
+                ledger.drop(SHP003, at)
+                continue  # keeps: the line above reports it
         out.append(_read_message(fields, role, at, context))
     return out
 
 
 def _read_message(fields: Fields, role: str, at: At, context: Context) -> Message:
     """One message with a role: its content, the fields that hold blocks, and what is left over."""
-    if len(fields) == 2 and "content" in fields and role not in ("tool", "function"):
+    content = fields.get("content")
+    kind = payload.kind(content)
+    if role == "tool" or role == "function":
+        if kind == "text" or not _holds_results(content):
+            return _read_result(fields, role, at, content, context)
+    elif kind == "text" and len(fields) == 2:
         # The everyday message: a role and a text.
-        content = fields["content"]
-        if payload.kind(content) == "text":
-            return Message(role, (Text(content, (at, "content"), content),), at, fields, context.home, True, None, True)
-    if role in ("tool", "function") and not _holds_results(fields.get("content")):
-        return _read_result(fields, role, at, context)
-    before: list[Block] = []
-    after: list[Block] = []
+        return Message(role, (Text(content, (at, "content"), content),), at, fields, context.home, True, None, True)
+    before: list[Block] | None = None
+    after: Sequence[Block] = ()
     extra: dict[str, Any] | None = None
-    for key, value in fields.items():
+    for key in fields:
         if key == "role" or key == "content":
             continue  # keeps: the role is known and the content is read below
-        if key in context.before:
-            before.extend(context.before[key](value, (at, key), context))
-        elif key in context.after:
-            after.extend(context.after[key](value, (at, key), context))
+        if key in context.after:
+            read_in = context.after[key](fields[key], (at, key), context)
+            after = (*after, *read_in) if after else read_in
+        elif key in context.before:
+            before = [*(before or ()), *context.before[key](fields[key], (at, key), context)]
         else:
             extra = {} if extra is None else extra
-            extra[key] = value
-    content = fields.get("content")
-    blocks = (*before, *read_content(content, (at, "content"), context), *after)
-    home, intact = _home(blocks, fields, content, context)
-    return Message(role, blocks, at, fields, home, intact, extra, payload.kind(content) == "text")
+            extra[key] = fields[key]
+    inside = (Text(content, (at, "content"), content),) if kind == "text" else read_content(content, (at, "content"), context)
+    blocks = (*(before or ()), *inside, *after)
+    home, intact = _home(blocks, inside, kind, context)
+    return Message(role, blocks, at, fields, home, intact, extra, kind == "text")
 
 
-def _home(blocks: Sequence[Block], fields: Fields, content: Leaf, context: Context) -> tuple[str, bool]:
+def _home(blocks: Sequence[Block], inside: Sequence[Block], kind: str, context: Context) -> tuple[str, bool]:
     """Whose form the message has, and whether all of it is in that form.
 
     Fields that hold calls decide; without any, the first block of a kind that one dialect has; else the home of the whole history.
     """
-    homes = {block.home for block in blocks if block.home is not None}  # keeps: a bare text is at home everywhere
-    calls = {
-        block.home for block in blocks if type(block) is ToolCall and block.at[0][-1] == "tool_calls"
-    }  # keeps: only looks
-    home = next(iter(calls)) if len(calls) == 1 else next(iter(homes)) if len(homes) == 1 else context.home
-    if home is None:
-        home = context.home
-    regular = payload.kind(content) in ("text", "null") or (
-        payload.kind(content) == "list" and not isinstance(content, tuple)
-    )
-    intact = regular and homes <= {home} and all(block.intact or _is_bare(block, content) for block in blocks)
-    return home, intact
-
-
-def _is_bare(block: Block, content: Leaf) -> bool:
-    return type(block) is Text and block.raw is content
+    home: str | None = None
+    outside: str | None = None
+    intact = kind == "text" or kind == "null" or kind == "list"
+    for block in blocks:
+        its = block.home
+        if its is None:
+            # A bare text is at home everywhere, but not as an entry of a list or in place of another value.
+            intact = intact and kind == "text" and type(block) is Text
+            continue  # keeps: only looks
+        if home is None:
+            home = its
+        elif home != its:
+            intact = False
+        if type(block) is ToolCall and outside is None and block.at[0][-1] != "content":
+            outside = its
+        intact = intact and block.intact
+    return outside or home or context.home, intact
 
 
 def _holds_results(content: Leaf) -> bool:
@@ -154,23 +172,26 @@ def _holds_results(content: Leaf) -> bool:
     return False
 
 
-def _read_result(fields: Fields, role: str, at: At, context: Context) -> Message:
+def _read_result(fields: Fields, role: str, at: At, content: Leaf, context: Context) -> Message:
     """A `role: tool` message, or a legacy `role: function` one: the message is the result.
 
     Loses: SHP007.
     """
-    call_id, key, gone = identifier(fields, "tool_call_id", at, context)
-    content = fields.get("content")
-    blocks = read_content(content, (at, "content"), context)
-    legacy = role == "function" and key is None
-    known = ("role", "content", "tool_call_id", *gone, *(("name",) if legacy else ()))
-    extra = remaining(fields, known)
     # The form is the same in Chat and flat.
-    home = context.home if context.home in ("flat", "openai-chat") else "openai-chat"
-    intact = (
-        role == "tool" and key == "tool_call_id" and not gone and payload.kind(content) in ("text", "list")
-        and all((block.home == home and block.intact) or _is_bare(block, content) for block in blocks)
-    )  # fmt: skip
+    home = context.home if context.home == "flat" else "openai-chat"
+    blocks = read_content(content, (at, "content"), context)
+    if len(fields) == 3 and role == "tool" and "tool_call_id" in fields and len(blocks) == 1 and blocks[0].home is None:
+        call_id = scalar(fields["tool_call_id"])
+        if type(call_id) is str and type(blocks[0]) is Text and blocks[0].raw is content and payload.kind(content) == "text":
+            # The everyday result: an id and a text.
+            return Message("tool", (ToolResult(call_id, blocks, at, fields, home, True),), at, fields, home, True)
+    call_id, key, gone = identifier(fields, "tool_call_id", at, context)
+    legacy = role == "function" and key is None
+    extra = remaining(fields, ("role", "content", "tool_call_id", *gone, *(("name",) if legacy else ())))
+    kind = payload.kind(content)
+    intact = role == "tool" and key == "tool_call_id" and not gone and kind in ("text", "list")
+    for block in blocks:
+        intact = intact and ((block.home == home and block.intact) or (kind == "text" and type(block) is Text))
     name = fields.get("name")
     result = ToolResult(call_id, blocks, at, fields, home, intact, extra, payload.string(name), by_name=legacy)
     return Message("tool", (result,), at, fields, home, intact)
@@ -188,7 +209,7 @@ def read_content(content: Leaf, at: At, context: Context) -> tuple[Block, ...]:
         return ()
     if kind == "list":
         return tuple(
-            [_read_entry(entry, (at, index), context) for index, entry in enumerate(payload.items(content) or ())]
+            [_read_entry(entry, (at, index), context) for index, entry in enumerate(payload.objects(content) or ())]
         )
     if kind == "object":
         fields = payload.fields(content) or {}
@@ -199,7 +220,7 @@ def read_content(content: Leaf, at: At, context: Context) -> tuple[Block, ...]:
 
 
 def _read_entry(entry: Leaf, at: At, context: Context) -> Block:
-    fields = payload.fields(entry)
+    fields = entry if type(entry) is dict else payload.fields(entry)
     if fields is None:
         if payload.kind(entry) == "text":
             return Text(entry, at, entry)

@@ -48,7 +48,8 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     gives the hub's form of one request field, `write` the messages, `write_settings` the rest of a body. `read_hoisted` and
     `write_hoisted` are for the request field that takes the leading system messages, if the dialect has one. `keyed` reads a block that
     has no `type` by the one key that says its kind. `claims` says whether an entry of the message list is not the common envelope of
-    `role` and `content` but the dialect's own; `read_entry` then reads it.
+    `role` and `content` but the dialect's own; `read_entry` then reads it. `envelope`: the dialect as whose own the common envelope is
+    read, where it is not a form of this one. `hoisted_aliases`: other spellings of the request field that `read_hoisted` reads.
     """
 
     name: str
@@ -65,6 +66,8 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     read_entry: Callable[[Fields, At, Context], Message] | None = None
     read_hoisted: tuple[str, Callable[[Leaf, At, Context], Message | None]] | None = None
     write_hoisted: Callable[[Sequence[Message]], Any] | None = None
+    envelope: str | None = None
+    hoisted_aliases: frozenset[str] = frozenset()
 
 
 ALIASES = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id")

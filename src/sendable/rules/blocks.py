@@ -8,8 +8,10 @@ from typing import Any, TypeAlias, final
 import msgspec
 
 from sendable import payload
-from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, SHP007, Code
+from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, RSN001, SHP007, Code
 from sendable.conversation import (
+    MANY,
+    OPAQUE,
     Block,
     Conversation,
     Fields,
@@ -23,7 +25,7 @@ from sendable.conversation import (
     changed,
 )
 from sendable.report import Ledger, Receipt
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 
 FitBlock: TypeAlias = Callable[[Block, Message, Ledger], Block | Receipt]
 """Total over the closed set: the block in a form that the target can write, or the receipt of its loss."""
@@ -37,13 +39,18 @@ BOOKKEEPING: frozenset[str] = frozenset(
 """Fields that stores and earlier answers leave in a history: nothing in them is meant for a model."""
 
 
+def _never_signed(block: Text | ToolCall) -> bool:
+    return False
+
+
 @final
 class Place(msgspec.Struct, frozen=True, gc=False):
     """What the fields of a target's objects may be.
 
     `home`: the dialect. `block_keys`, `message_keys`: the fields that are known, where the place is closed; None where it is open.
     `kind_of`: under which kind a block's fields are looked up. `shared`: fields that mean the same in another dialect. `keep`: unknown
-    kinds and fields pass at home.
+    kinds and fields pass at home. `signs`: whether the signature of a text or call goes out with it; without the target's own word for
+    it, none does.
     """
 
     home: str
@@ -52,12 +59,13 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     kind_of: Callable[[Block], str]
     shared: frozenset[str]
     keep: bool
+    signs: Callable[[Text | ToolCall], bool] = _never_signed
 
 
 def fit(fit_block: FitBlock, place: Place) -> Rule:
     """Every block, also inside results, is one that the target can write, with fields that it knows.
 
-    Loses: what `fit_block` loses, FLD001, FLD002.
+    Loses: what `fit_block` loses, FLD001, FLD002, RSN001 (the signature of a text or call, where it means nothing).
     """
 
     def fit(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -75,6 +83,11 @@ def fit(fit_block: FitBlock, place: Place) -> Rule:
 def _fit_message(message: Message, fit_block: FitBlock, place: Place, ledger: Ledger) -> Message:
     blocks: list[Block] | None = None
     for index, block in enumerate(message.blocks):
+        if type(block) is Text and block.extra is None and block.signature is None:
+            # Text fits everywhere; it is most of a history.
+            if blocks is not None:
+                blocks.append(block)
+            continue  # keeps: the lines above
         fitted = _fit(block, message, fit_block, place, ledger)
         if fitted is not block and blocks is None:
             blocks = list(message.blocks[:index])
@@ -90,6 +103,10 @@ def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledg
     if type(block) is ToolResult and block.content:
         inside: list[Block] | None = None
         for index, inner in enumerate(block.content):
+            if type(inner) is Text and inner.extra is None and inner.signature is None:
+                if inside is not None:
+                    inside.append(inner)
+                continue  # keeps: the lines above
             fitted_inner = _fit(inner, message, fit_block, place, ledger)
             if fitted_inner is not inner and inside is None:
                 inside = list(block.content[:index])
@@ -98,6 +115,9 @@ def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledg
         if inside is not None:
             block = changed(block, content=tuple(inside))
     fitted = fit_block(block, message, ledger)
+    if (type(fitted) is Text or type(fitted) is ToolCall) and fitted.signature is not None and not place.signs(fitted):
+        ledger.strip(RSN001, fitted, "signature")
+        fitted = changed(fitted, signature=None)
     if type(fitted) is Receipt or fitted.extra is None:
         return fitted
     known = place.block_keys.get(place.kind_of(fitted), frozenset()) if place.block_keys is not None else None
@@ -195,6 +215,8 @@ def known_references(conversation: Conversation, ledger: Ledger) -> Conversation
 
     Loses: BLK002.
     """
+    if lacks(conversation, OPAQUE):
+        return conversation
     declared = {_tool_name(setting.raw) for setting in conversation.settings if setting.name in ("tool", "native_tool")}
     if not declared:
         return conversation
@@ -238,6 +260,8 @@ def one_form(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Loses: SHP007.
     """
+    if lacks(conversation, MANY):
+        return conversation
     out: list[Message] = []
     touched = False
     for message in conversation.messages:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sendable import payload
-from sendable.codes import EMP001, EMP002, EMP003, EMP004, EMP005
-from sendable.conversation import INSTRUCTING, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.codes import EMP001, EMP002, EMP003, EMP004, EMP005, EMP006
+from sendable.conversation import BLANK, INSTRUCTING, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 
 PLACEHOLDER = "[response interrupted]"
 
@@ -53,6 +53,8 @@ def filled(
     """
 
     def filled(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, BLANK):
+            return conversation
         messages = conversation.messages
         cleaned = [_without_blank(message, ledger) if blank_refused else message for message in messages]
         empty = [_is_void(message, answered_by, system_too, whole) for message in cleaned]
@@ -140,6 +142,35 @@ def _holds_blank(content: Sequence[Block]) -> bool:
         if type(inner) is Text and payload.is_blank(inner.text):
             return True
     return False
+
+
+NO_OUTPUT = "[no output]"
+
+
+def results_filled(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No tool result is empty. After `filled`, which takes blank texts out of results.
+
+    Source: «message must not be empty in a turn» (Cohere, CO3, documented); the profile `:strict` takes no empty content anywhere.
+
+    Loses: EMP006.
+    """
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        blocks = tuple([_filled_result(block, ledger) for block in message.blocks])
+        if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+            message = changed(message, blocks=blocks)
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def _filled_result(block: Block, ledger: Ledger) -> Block:
+    if type(block) is not ToolResult or block.executor != "client" or block.content:
+        return block
+    ledger.synthesize(EMP006, block, because=ledger.last_about(block.at[0] if type(block.at[0]) is tuple else block.at))
+    filled: ToolResult = changed(block, content=(Text(NO_OUTPUT, block.at),))
+    return filled
 
 
 def no_trailing_space(conversation: Conversation, ledger: Ledger) -> Conversation:

@@ -6,9 +6,9 @@ from typing import Any
 
 from sendable import payload
 from sendable.codes import LIM001, LIM002, LIM003
-from sendable.conversation import Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.conversation import EXTRA, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 
 CUT = " … [cut: {} of {} characters] … "
 
@@ -27,7 +27,7 @@ def cache_marks(most: int, key: str) -> Rule:
             fields = payload.fields(setting.raw)
             if setting.name in ("tool", "native_tool") and fields is not None and not payload.is_null(fields.get(key)):
                 marked.append(id(setting))
-        for message in conversation.messages:
+        for message in () if lacks(conversation, EXTRA) else conversation.messages:
             for block in message.blocks:
                 if _marked(block, key):
                     marked.append(id(block))

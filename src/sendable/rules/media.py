@@ -7,9 +7,9 @@ from typing import Literal
 
 from sendable import payload
 from sendable.codes import MED001, MED002, MED003, MED004, MED005, RES001, RES002
-from sendable.conversation import Block, Conversation, Media, Message, Text, ToolResult, changed
+from sendable.conversation import MEDIA, Block, Conversation, Media, Message, Text, ToolResult, changed
 from sendable.report import Ledger, Receipt
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 
 ERROR_MARK = "[tool error] "
 """What says in words that a result is an error, where the target has no flag for it."""
@@ -108,6 +108,8 @@ def media_out(*, of: Literal["results", "error results"]) -> Rule:
     """
 
     def media_out(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, MEDIA):
+            return conversation
         out: list[Message] = []
         waiting: list[Media] = []
         touched = False
@@ -165,7 +167,7 @@ def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Loses: MED005 (a move, for each).
     """
-    if not any(
+    if lacks(conversation, MEDIA) or not any(
         message.role == "assistant" and any(type(block) is Media for block in message.blocks)
         for message in conversation.messages
     ):

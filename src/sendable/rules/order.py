@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sendable.codes import FLD001, ORD001, ORD002, ORD003, ORD004, ORD005
+from sendable.codes import FLD001, ORD001, ORD002, ORD003, ORD004, ORD005, ORD006, ORD007
 from sendable.conversation import (
     INSTRUCTING,
+    MANY,
+    MIXED,
     Block,
     Conversation,
     Message,
@@ -19,7 +21,7 @@ from sendable.conversation import (
     changed,
 )
 from sendable.report import Ledger
-from sendable.rules import with_messages
+from sendable.rules import Rule, lacks, with_messages
 
 CONTINUES = "[conversation continues]"
 
@@ -31,6 +33,8 @@ def results_first(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Loses: ORD001 (a move, for each result that stood behind other content).
     """
+    if lacks(conversation, MIXED):
+        return conversation
     out: list[Message] = []
     touched = False
     for message in conversation.messages:
@@ -70,18 +74,87 @@ def alternating(conversation: Conversation, ledger: Ledger) -> Conversation:
     Loses: ORD002 (a move, for each message that the caller wrote separately and that is joined to one before it; gathering the results
     of a turn, and the content behind them, is spelling), FLD001 (a field that both messages have).
     """
+    return _in_turns(conversation, _one_turn, ledger)
+
+
+def alternating_abroad(home: str) -> Rule:
+    """User and assistant take turns, as in `alternating`; but untouched neighbours that the target itself made may stay two messages.
+
+    They are joined where a call or its result is at stake: a call stands in the one turn before its results, and these in one message.
+    Source: «Please ensure that function call turn comes immediately after a user turn or after a function response turn» (GE5), «… the
+    number of function response parts is equal to the number of function call parts of the function call turn» (GE7); alternation of plain
+    text is the vendor's invariant and no error of the wire (GE6).
+
+    Loses: ORD002, FLD001 (as `alternating`).
+    """
+
+    def stays(before: Message, message: Message) -> bool:
+        if not (before.intact and message.intact and before.home == message.home == home):
+            return False
+        if message.role == "assistant":
+            return not _holds(before, ToolCall) and not _holds(message, ToolCall)
+        return not _holds(message, ToolResult)
+
+    def alternating_abroad(conversation: Conversation, ledger: Ledger) -> Conversation:
+        return _in_turns(
+            conversation, lambda before, message: _one_turn(before, message) and not stays(before, message), ledger
+        )
+
+    return alternating_abroad
+
+
+def _holds(message: Message, kind: type) -> bool:
+    return any(type(block) is kind for block in message.blocks)
+
+
+def _in_turns(conversation: Conversation, is_one: Callable[[Message, Message], bool], ledger: Ledger) -> Conversation:
     messages = conversation.messages
-    if not any(_one_turn(before, message) for before, message in pairwise(messages)):
+    if not any(is_one(before, message) for before, message in pairwise(messages)):
         return conversation
     out: list[Message] = []
     run: list[Message] = []
     for message in messages:
-        if run and not _one_turn(run[-1], message):
+        if run and not is_one(run[-1], message):
             out.append(_joined(run, ledger))
             run = []
         run.append(message)
     out.append(_joined(run, ledger))
     return with_messages(conversation, out)
+
+
+def results_as_called(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """In a message that is written anew, the results stand in the order of their calls. Nothing else moves, and nothing is reported.
+
+    Source: «order = call order is safest» (GE7).
+    """
+    out: list[Message] = []
+    touched = False
+    calls: tuple[Block, ...] = ()
+    for message in conversation.messages:
+        if message.role == "assistant":
+            calls = message.blocks
+        elif not message.intact and sum(type(block) is ToolResult for block in message.blocks) > 1:
+            ordered = _as_called(message.blocks, calls)
+            if any(now is not before for now, before in zip(ordered, message.blocks, strict=True)):
+                message = changed(message, blocks=ordered)
+                touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def _as_called(blocks: tuple[Block, ...], calls: tuple[Block, ...]) -> tuple[Block, ...]:
+    waiting: dict[Any, list[ToolResult]] = {}
+    for block in blocks:
+        if type(block) is ToolResult:
+            waiting.setdefault((block.name,) if block.by_name else block.id, []).append(block)
+    ordered: list[ToolResult] = []
+    for call in calls:
+        queue = waiting.get((call.name,) if call.by_name else call.id) if type(call) is ToolCall else None
+        if queue:
+            ordered.append(queue.pop(0))
+    ordered.extend(result for queue in waiting.values() for result in queue)
+    following = iter(ordered)
+    return tuple([next(following) if type(block) is ToolResult else block for block in blocks])
 
 
 def _one_turn(before: Message, message: Message) -> bool:
@@ -124,6 +197,8 @@ def calls_last(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Loses: ORD003 (a move, once for a message whose blocks were interleaved otherwise).
     """
+    if lacks(conversation, MANY):
+        return conversation
     out: list[Message] = []
     touched = False
     for message in conversation.messages:
@@ -183,3 +258,72 @@ def user_last(conversation: Conversation, ledger: Ledger) -> Conversation:
         return conversation
     ledger.synthesize(ORD005, last)
     return with_messages(conversation, [*conversation.messages, _continues(last.at)])
+
+
+ANSWER_MISSING = "[no answer was recorded]"
+
+
+def answered_results(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """The assistant speaks between a tool result and the user. After `alternating`.
+
+    Source: «After the optional system message, conversation roles must alternate user/assistant/user/assistant/...» (chat templates that
+    count users and plain answers only, section 10.3), so that a user message behind results comes where an answer is due.
+
+    Loses: ORD006 (a synthetic assistant message).
+    """
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        results = sum(type(block) is ToolResult for block in message.blocks)
+        if message.role == "user" and 0 < results < len(message.blocks):
+            spoken = message.blocks[results]
+            ledger.synthesize(ORD006, spoken)
+            out.append(changed(message, role="tool", blocks=message.blocks[:results], extra=None))
+            out.append(Message("assistant", (Text(ANSWER_MISSING, spoken.at),), spoken.at, bare=True))
+            message = changed(message, blocks=message.blocks[results:])
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def asked_last(prefix: bool) -> Rule:
+    """The last message is the user's or a result; or the assistant's, if it is marked as the beginning of the answer (`prefix`), which
+    no other message is.
+
+    `prefix`: the caller wants a last assistant message to be continued, so that it gets the mark.
+    Source: «Expected last role User or Tool (or Assistant with prefix) for serving but got assistant» (MI4, code 3230), «Assistant
+    message with prefix True must be last message» (MI5), «Conversation must start with a user message or system message» (MI2).
+
+    Loses: ORD005 (a synthetic user message, or the mark), ORD007.
+    """
+
+    def asked_last(conversation: Conversation, ledger: Ledger) -> Conversation:
+        messages = conversation.messages
+        if not messages:
+            return conversation
+        last = len(messages) - 1
+        out: list[Message] = []
+        for index, message in enumerate(messages):
+            if message.extra is not None and "prefix" in message.extra and (index < last or message.role != "assistant"):
+                if not payload.is_inert(message.extra["prefix"]) and message.extra["prefix"] is not False:
+                    ledger.strip(ORD007, message, ("prefix",))
+                rest = {key: value for key, value in message.extra.items() if key != "prefix"}  # keeps: reported above
+                message = changed(message, extra=rest or None)
+            out.append(message)
+        end = out[-1]
+        if end.role == "assistant":
+            if not payload.is_true((end.extra or {}).get("prefix")):
+                if prefix:
+                    ledger.synthesize(ORD005, end, "prefix")
+                    out[-1] = changed(end, extra={**(end.extra or {}), "prefix": True})
+                else:
+                    ledger.synthesize(ORD005, end)
+                    out.append(_continues(end.at))
+        elif end.role in INSTRUCTING:
+            ledger.synthesize(ORD004, end)
+            out.append(_continues(end.at))
+        if len(out) == len(messages) and all(a is b for a, b in zip(out, messages, strict=True)):
+            return conversation
+        return with_messages(conversation, out)
+
+    return asked_last

@@ -7,9 +7,9 @@ from typing import Any, Literal, final
 
 from sendable import payload
 from sendable.codes import PAR001, PAR002, PAR003, PAR004, PAR005, PAR006, PAR008, PAR009, SYS001
-from sendable.conversation import INSTRUCTING, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.conversation import INSTRUCTING, SERVER, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 
 INTERRUPTED = "Tool call was interrupted; no result."
 
@@ -99,7 +99,7 @@ class _Plan:
 def _key(block: ToolCall | ToolResult) -> Any:
     """What pairs: the id as text, or the name in a form that has no ids."""
     if block.by_name:
-        return (block.name,)
+        return (block.name if type(block.name) is str else None,)
     return str(block.id) if type(block.id) is int else block.id
 
 
@@ -412,6 +412,8 @@ def server_pairs(resumable: bool) -> Rule:
     """
 
     def server_pairs(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, SERVER):
+            return conversation
         messages = list(conversation.messages)
         calls: dict[Any, tuple[int, ToolCall]] = {}
         open_calls: dict[Any, tuple[int, ToolCall]] = {}

@@ -10,6 +10,7 @@ import msgspec
 from sendable import payload
 from sendable.codes import RSN001, RSN002, RSN003, RSN004, RSN005, RSN006, RSN007
 from sendable.conversation import (
+    REASONING,
     Block,
     Conversation,
     Message,
@@ -23,7 +24,7 @@ from sendable.conversation import (
 )
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 
 ISSUERS: dict[str, str] = {
     "anthropic": "anthropic",
@@ -111,6 +112,8 @@ def bound_to_prefix(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Loses: RSN004.
     """
+    if lacks(conversation, REASONING):
+        return conversation
     out: list[Message] = []
     touched = False
     cause: Receipt | None = None

@@ -39,6 +39,25 @@ def known_roles(conversation: Conversation, ledger: Ledger) -> Conversation:
     return with_messages(conversation, messages)
 
 
+def no_developer(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No message has the role `developer`: it is a system message.
+
+    Source: «messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`» (reported of several
+    servers, 2026-08); roles «user, assistant, system, tool» (Cohere, CO1), «system, user, assistant, tool» (Mistral, MI1).
+
+    Loses: SHP011 (a rename).
+    """
+    if not any(message.role == "developer" for message in conversation.messages):
+        return conversation
+    messages: list[Message] = []
+    for message in conversation.messages:
+        if message.role == "developer":
+            ledger.rename(SHP011, message, "role", old="developer", new="system")
+            message = changed(message, role="system")
+        messages.append(message)
+    return with_messages(conversation, messages)
+
+
 def flat_content(conversation: Conversation, ledger: Ledger) -> Conversation:
     """Every content is one text. A list that holds calls or results is read as blocks; any other structure is written whole as JSON.
 

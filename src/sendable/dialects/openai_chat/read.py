@@ -123,12 +123,12 @@ def read_calls(value: Leaf, at: At, context: Context) -> Sequence[Block]:
 
     Loses: ARG005, SHP007.
     """
-    entries = payload.items(value)
+    entries = payload.objects(value)
     if entries is None:
         return () if payload.is_null(value) else (Opaque("tool_calls", at, value),)
     calls: list[Block] = []
     for index, entry in enumerate(entries):
-        fields = payload.fields(entry)
+        fields = entry if type(entry) is dict else payload.fields(entry)
         place = (at, index)
         if fields is None:
             calls.append(Opaque("tool_calls", place, entry))
@@ -166,10 +166,10 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
     else:
         inner = function
         known = ("id", "type", "function")
-        if len(fields) == 3 and len(function) == 2 and type(fields.get("id")) is str:
+        if len(fields) == 3 and len(function) == 2 and "id" in fields and "name" in function and "arguments" in function:
             # The everyday form, without a look at aliases.
-            return ToolCall(fields["id"], scalar(function.get("name")), function.get("arguments"), at, fields, HOME,
-                            "type" in fields and "name" in function and "arguments" in function)  # fmt: skip
+            return ToolCall(scalar(fields["id"]), scalar(function["name"]), function["arguments"], at, fields, HOME,
+                            payload.string(fields.get("type")) == "function")  # fmt: skip
     call_id, key, gone = identifier(fields, "id", at, context)
     extra = remaining(fields, (*known, *gone))
     if function is not None:
