@@ -249,9 +249,7 @@ def read_media(kind: Literal["image", "document", "video", "audio"]) -> ReadBloc
     return read
 
 
-def _read_source(
-    kind: str, inner: Fields
-) -> tuple[Literal["base64", "file_id", "text"], Leaf, Fields | None] | None:
+def _read_source(kind: str, inner: Fields) -> tuple[Literal["base64", "file_id", "text"], Leaf, Fields | None] | None:
     """What a source holds, in the hub's terms, and what else stands in it; None if it holds nothing that can be read."""
     source = payload.fields(inner.get("source"))
     if source is None:
@@ -505,7 +503,8 @@ def _read_tool(entry: Leaf, at: At) -> Setting:
         tool["parameters"] = schema["json"]
         extra = remaining(spec, ("name", "description", "inputSchema", "strict"))
         more = {f"toolSpec.{key}": value for key, value in extra.items()} if extra is not None else None
-        return Setting("tool", tool, at, entry, HOME, more is None, more)
+        # With a member that the service does not know it is nobody's own tool, so that the member is stripped.
+        return Setting("tool", tool, at, entry, HOME if more is None else None, more is None, more)
     point = payload.fields(fields.get("cachePoint"))
     if point is not None and is_cache_point(point):
         return Setting("cache_mark", mark_of(point), at, entry, HOME, True)
