@@ -64,6 +64,15 @@ FLD004 = _code(
 FLD005 = _code("FLD005", "weakened-parameter", "the target has only a weaker form of this parameter")
 
 FLD006 = _code("FLD006", "excluded-parameter", "the target refuses this parameter beside others of the request")
+FLD008 = _code(
+    "FLD008", "refused-item-id", "the target refuses this id of an item, or an earlier item has it", strict="report"
+)
+FLD009 = _code(
+    "FLD009",
+    "unaccompanied-item-id",
+    "the id is accepted only behind the reasoning item that led to it, which is gone",
+    strict="report",
+)
 
 # SYS: system and developer messages.
 SYS001 = _code("SYS001", "late-system", "a system message stood where the target takes none", strict="report")
@@ -125,6 +134,14 @@ ORD006 = _code(
     "ORD006", "user-after-result", "the target wants the assistant to answer a tool result before the user speaks"
 )
 ORD007 = _code("ORD007", "misplaced-prefix", "only the last message can be a prefix", strict="report")
+ORD008 = _code("ORD008", "text-beside-tools", "the target takes no other content beside tool blocks in one message")
+
+# CON: what the provider holds, and the history only points at.
+CON001 = _code("CON001", "foreign-handle", "the handle means something only to the provider that holds the earlier conversation")
+CON002 = _code("CON002", "unresolvable-reference", "the item is only referred to, and nobody holds it for the target")
+CON003 = _code(
+    "CON003", "sealed-summary", "earlier conversation is contained in this summary, which only the provider that made it can read"
+)
 
 # ARG: arguments of tool calls.
 ARG001 = _code("ARG001", "unparsable-arguments", "the arguments are not JSON; the text was wrapped as it is")
@@ -175,13 +192,13 @@ RSN010 = _code(
     "the reasoning was made by another model of the same issuer, which may not be able to read it",
     strict="report",
 )
-
-RSN008 = _code(
-    "RSN008",
+RSN011 = _code(
+    "RSN011",
     "signature-skipped",
     "the target wants a signature on this call that the history does not hold; the documented word that skips the check stands for it",
     strict="report",
 )
+RSN014 = _code("RSN014", "led-to-nothing", "reasoning has to be followed by the item that it led to")
 
 # RES: what is inside tool results.
 RES001 = _code(
@@ -203,9 +220,18 @@ MED003 = _code(
 MED004 = _code("MED004", "unreadable-media", "the data is not base64")
 MED005 = _code("MED005", "misplaced-media", "a message of this role cannot hold media here")
 MED006 = _code("MED006", "media-in-words", "the target takes text only; words stand where the media stood")
+MED007 = _code("MED007", "document-renamed", "the target refuses this name of a document", strict="report")
+MED008 = _code(
+    "MED008",
+    "document-without-text",
+    "the target takes a document only beside a text in the same message",
+    strict="report",
+)
+MED009 = _code("MED009", "too-large-media", "the target takes no media of this size")
 
 # LIM: limits of size and count.
 LIM001 = _code("LIM001", "too-many-cache-marks", "the target takes only so many cache marks", strict="report")
 LIM002 = _code("LIM002", "text-too-long", "the target takes no text of this length")
 LIM003 = _code("LIM003", "too-many-calls", "the target takes only so many calls in one message", strict="report")
 LIM004 = _code("LIM004", "too-many-images", "the target takes only so many images")
+LIM005 = _code("LIM005", "too-many-documents", "the target takes only so many documents in one message")

@@ -52,10 +52,13 @@ def _by_keys(body: Mapping[str, Any], dialects: Mapping[str, Dialect]) -> str | 
         return "gemini"
     if "input" in body:
         return "openai-responses"
-    if "toolConfig" in body or "inferenceConfig" in body:
+    if "toolConfig" in body or "inferenceConfig" in body or "modelId" in body:
         return "bedrock-converse"
     if "system" in body:
-        return "anthropic"
+        # Both Anthropic and Converse have this field; a block without a `type` is Converse's.
+        first = next((name for name, _, _ in _signs(body.get("messages"), dialects)), None)
+        inside = [_keyed_owner(payload.fields(block) or {}, dialects) for block in payload.items(body["system"]) or ()]
+        return "bedrock-converse" if "bedrock-converse" in (first, *inside[:1]) else "anthropic"
     for dialect in dialects.values():
         if not dialect.body_keys.isdisjoint(body):
             return dialect.name
@@ -69,12 +72,28 @@ def _by_keys(body: Mapping[str, Any], dialects: Mapping[str, Dialect]) -> str | 
     return None
 
 
+def _keyed_owner(block: Mapping[str, Any], dialects: Mapping[str, Dialect]) -> str | None:
+    """The one dialect that has a block without a `type` in its list of content, told by the key that says its kind."""
+    if "type" in block:
+        return None
+    owners = [
+        dialect.name
+        for dialect in dialects.values()
+        if dialect.claims is None and not dialect.keyed.keys().isdisjoint(block)
+    ]
+    return owners[0] if len(owners) == 1 else None
+
+
 def _signs(listed: Any, dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, At, bool]]:
     """Every call and every block that only one dialect has, in order: its dialect, its place, whether it is a call."""
     for index, entry in enumerate(payload.items(listed) or ()):
         fields = payload.fields(entry)
         if fields is None:
             continue  # keeps: only looks
+        if "type" in fields:
+            for dialect in dialects.values():
+                if dialect.claims is not None and dialect.is_call is not None and dialect.claims(fields):
+                    yield dialect.name, ("messages", index), dialect.is_call(fields)
         for number, call in enumerate(payload.items(fields.get("tool_calls")) or ()):
             call_fields = payload.fields(call) or {}
             if "function" in call_fields or "custom" in call_fields:
@@ -87,6 +106,9 @@ def _signs(listed: Any, dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, 
             block_fields = payload.fields(block) or {}
             kind = payload.string(block_fields.get("type"))
             if kind is None:
+                owner = _keyed_owner(block_fields, dialects)
+                if owner is not None:
+                    yield owner, ("messages", index, "content", number), "toolUse" in block_fields
                 continue  # keeps: only looks
             owners = [dialect.name for dialect in dialects.values() if kind in dialect.blocks]
             if len(owners) == 1:

@@ -24,17 +24,26 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], ...]] = {
     "id": (
         ("id",), ("tool_use_id",), ("tool_call_id",), ("call_id",), ("toolUseId",), ("toolCallId",),
         ("functionCall", "id"), ("functionResponse", "id"), ("toolUse", "toolUseId"), ("toolResult", "toolUseId"),
+        ("function_call", "id"), ("function_response", "id"),
     ),
-    "name": (("function", "name"), ("name",), ("toolName",), ("functionCall", "name"), ("toolUse", "name"), ("custom", "name"), ("function_call", "name")),
+    "name": (("function", "name"), ("name",), ("toolName",), ("functionCall", "name"), ("toolUse", "name"), ("custom", "name"), ("function_call", "name"),
+        ("functionResponse", "name"), ("function_response", "name")),
     "arguments": (
         ("function", "arguments"), ("arguments",), ("input",), ("args",), ("custom", "input"),
-        ("functionCall", "args"), ("toolUse", "input"), ("function_call", "arguments"),
+        ("functionCall", "args"), ("toolUse", "input"), ("function_call", "arguments"), ("function_call", "args"),
     ),
-    "signature": (("signature",), ("data",), ("encrypted_content",), ("thoughtSignature",)),
-    "error": (("is_error",), ("status",), ("isError",)),
+    "signature": (
+        ("signature",), ("data",), ("encrypted_content",), ("thoughtSignature",), ("thought_signature",),
+        ("reasoningContent", "reasoningText", "signature"), ("reasoningContent", "redactedContent"),
+    ),
+    "error": (("is_error",), ("status",), ("isError",), ("toolResult", "status"),
+        ("functionResponse", "response", "error"), ("function_response", "response", "error")),
+    "title": (("title",), ("filename",), ("file", "filename"), ("document", "name")),
     "data": (
         ("source", "data"), ("image_url", "url"), ("input_audio", "data"), ("file", "file_data"), ("inlineData", "data"),
-        ("file_data",), ("image_url",), ("data",),
+        ("inline_data", "data"), ("file_data",), ("image_url",), ("data",),
+        ("image", "source", "bytes"), ("document", "source", "bytes"), ("video", "source", "bytes"), ("audio", "source", "bytes"),
+        ("guardContent", "image", "source", "bytes"),
     ),
 }  # fmt: skip
 """Where a field that every dialect has may stand inside a node, under all spellings in use, the most specific first."""
@@ -92,8 +101,16 @@ def value_at(history: Any, at: At) -> Any:
     return value
 
 
+def _is_item(node: Any) -> bool:
+    kind = payload.string(step_into(node, "type"))
+    return kind is not None and kind.endswith(("_call", "_call_output"))
+
+
 def spelled(node: Any, field: str) -> tuple[str, ...]:
     """The steps from a node to a field, under the spelling that the node itself uses; the field's own name if it is absent."""
+    if field == "id" and step_into(node, "call_id") is not ABSENT and _is_item(node):
+        # What stands in a list of its own has an id beside that of the call.
+        return ("call_id",)
     for candidate in SPELLINGS.get(field, ()):
         value = node
         for step in candidate:
@@ -101,6 +118,17 @@ def spelled(node: Any, field: str) -> tuple[str, ...]:
         if value is not ABSENT:
             return candidate
     return (field,)
+
+
+def inside(node: Any, name: str) -> tuple[str, ...]:
+    """The steps from a node to a field that is named with dots, `toolUse.foo`: as far as the node has them."""
+    if "." not in name or step_into(node, name) is not ABSENT:
+        return (name,)
+    for index, character in enumerate(name):
+        inner = step_into(node, name[:index]) if character == "." else ABSENT
+        if inner is not ABSENT and payload.fields(inner) is not None:
+            return (name[:index], *inside(inner, name[index + 1 :]))
+    return (name,)
 
 
 def order(history: Any, at: At) -> tuple[int, ...]:

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import final
+from typing import Literal, final
 
 import msgspec
 
+from sendable.codes import LIM004, LIM005
 from sendable.dialects import Dialect
 from sendable.dialects.anthropic import ANTHROPIC
 from sendable.dialects.anthropic import fit as anthropic_fit
 from sendable.dialects.anthropic import read as anthropic_read
 from sendable.dialects.anthropic import write as anthropic_write
+from sendable.dialects.bedrock import BEDROCK
+from sendable.dialects.bedrock import fit as bedrock_fit
+from sendable.dialects.bedrock import read as bedrock_read
+from sendable.dialects.bedrock import write as bedrock_write
 from sendable.dialects.flat import FLAT
 from sendable.dialects.flat import fit as flat_fit
 from sendable.dialects.openai_chat import OPENAI_CHAT
@@ -25,19 +30,26 @@ from sendable.dialects.openai_chat import read as chat_read
 from sendable.dialects.openai_chat import write as chat_write
 from sendable.options import Options
 from sendable.rules import Rule
-from sendable.rules.blocks import fit, known_references, one_form
-from sendable.rules.empty import dropped_if_emptied, filled, no_trailing_space
+from sendable.rules.blocks import fit, known_references, marks_behind, marks_on_blocks, one_form
+from sendable.rules.empty import dropped_if_emptied, failures_filled, filled, no_trailing_space
 from sendable.rules.ids import ids, names, plain_form
 from sendable.rules.limits import cache_marks, calls_per_message, text_length
-from sendable.rules.media import media_from_user, media_out
-from sendable.rules.order import calls_last, results_first, user_first, user_last
+from sendable.rules.media import (
+    documents_named,
+    media_from_user,
+    media_out,
+    media_per_message,
+    media_sizes,
+    text_beside_documents,
+)
+from sendable.rules.order import alternating, calls_last, results_first, tools_apart, user_first, user_last
 from sendable.rules.pairing import pair, server_pairs, usable_ids
-from sendable.rules.parameters import Parameters, fit_parameters
+from sendable.rules.parameters import Parameters, fit_parameters, tools_declared
 from sendable.rules.reasoning import bound_to_prefix, leads_open_loop, not_last
-from sendable.rules.shape import flat_content, known_roles, something_to_send
+from sendable.rules.shape import content_in_lists, flat_content, known_roles, something_to_send
 from sendable.rules.system import hoist_system, mid_system
 
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENAI_CHAT, ANTHROPIC, FLAT)}
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENAI_CHAT, ANTHROPIC, BEDROCK, FLAT)}
 """Every dialect, by name; where two know a block, the first one counts."""
 
 Compose = Callable[[Options, str | None], list[Rule]]
@@ -157,6 +169,7 @@ def _anthropic(mid: bool = False, prefill: bool = True) -> Compose:
             one_form,
             usable_ids(),
             known_references,
+            marks_on_blocks("cachePoint", "cache_control"),
             fit(anthropic_fit.fit_block(options), anthropic_fit.place(options)),
             pair(turn="run"),
             server_pairs(resumable=True),
@@ -180,6 +193,85 @@ def _anthropic(mid: bool = False, prefill: bool = True) -> Compose:
         ]
 
     return anthropic
+
+
+# «[a-zA-Z0-9_.:-]+», 1–64 (BE9).
+BEDROCK_IDS = plain_form(r"[a-zA-Z0-9_.:-]{1,64}", 64)
+# «Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+», 1–64 (BE9, reported 2026-09).
+BEDROCK_NAMES = plain_form(r"[a-zA-Z0-9_-]{1,64}", 64)
+# «alphanumeric characters, whitespace characters (no more than one in a row), hyphens, parentheses, and square brackets» (BE15).
+_DOCUMENT_NAME = re.compile(r"[A-Za-z0-9()\[\]-]+( [A-Za-z0-9()\[\]-]+)*")
+
+
+def _document_name(given: str) -> str:
+    """A document's name with what Converse does not allow written as hyphens; empty if it had nothing else."""
+    return re.sub(r" +", " ", re.sub(r"[^A-Za-z0-9()\[\] -]+", "-", given)).strip(" -")
+
+
+BEDROCK_PARAMETERS = Parameters(
+    "bedrock-converse",
+    bedrock_read.OWN,
+    bedrock_write.WRITABLE,
+    efforts={"minimal": "low"} | {word: word for word in ("low", "medium", "high", "xhigh", "max")},
+    formats={"json_schema": frozenset({"schema", "name", "description"})},
+    hottest=1.0,
+    # toolChoice is a union of auto, any and tool (botocore 1.44.8).
+    tool_modes=frozenset({"auto", "required", "tool"}),
+    tool_fields=frozenset({"cache_control"}),
+)
+
+# What only Claude takes among the additionalModelRequestFields.
+LLAMA_PARAMETERS = msgspec.structs.replace(
+    BEDROCK_PARAMETERS, writable=BEDROCK_PARAMETERS.writable - {"thinking", "top_k"}
+)
+
+
+def _bedrock(*, model_family: Literal["any", "claude", "llama"] = "any", prefill: bool = True) -> Compose:
+    def bedrock(options: Options, model: str | None) -> list[Rule]:
+        allow_prefill = prefill if options.allow_prefill is None else options.allow_prefill
+        together = options.text_with_tool_blocks_allowed
+        apart = model_family == "llama" if together is None else not together
+        empty = filled(blank_refused=True, system_too=True)
+        issuer = None if model_family == "llama" else bedrock_fit.ISSUER
+        return [
+            content_in_lists("bedrock-converse"),
+            known_roles,
+            hoist_system,
+            one_form,
+            usable_ids(),
+            fit(bedrock_fit.fit_block(options, issuer, model_family == "any"), bedrock_fit.place(options)),
+            pair(turn="run"),
+            server_pairs(resumable=True),
+            media_from_user,
+            not_last,
+            empty,
+            failures_filled,
+            results_first,
+            ids(BEDROCK_IDS),
+            names(BEDROCK_NAMES),
+            *_limits(options),
+            # «up to 20 images … no more than 3.75 MB», «up to five documents … no more than 4.5 MB» (BE14).
+            media_sizes({"image": 3_932_160, "document": 4_718_592}),
+            media_per_message("image", 20, LIM004),
+            media_per_message("document", 5, LIM005),
+            bound_to_prefix,
+            empty,
+            alternating,
+            user_first,
+            *((calls_last, tools_apart) if apart else ()),
+            documents_named(_DOCUMENT_NAME, _document_name, 200),
+            text_beside_documents,
+            no_trailing_space if allow_prefill else user_last,
+            marks_behind("cache_control", "cachePoint", bedrock_fit.cache_point),
+            *((leads_open_loop(options),) if issuer is not None else ()),
+            fit_parameters(
+                BEDROCK_PARAMETERS if issuer is not None else LLAMA_PARAMETERS, model, options.unknown == "keep"
+            ),
+            tools_declared(("toolConfig",), model),
+            something_to_send,
+        ]
+
+    return bedrock
 
 
 TARGETS: dict[str, Target] = {
@@ -219,6 +311,34 @@ TARGETS: dict[str, Target] = {
             "both: Claude from Opus 4.8 and Sonnet 5 on",
             True,
         ),
+        Target(
+            "bedrock-converse",
+            BEDROCK,
+            _bedrock(),
+            "Amazon Bedrock Converse; system messages go to the top-level field, user and assistant take turns",
+            True,
+        ),
+        Target(
+            "bedrock-converse:claude",
+            BEDROCK,
+            _bedrock(model_family="claude"),
+            "as bedrock-converse, for Claude: no reasoning without its signature",
+            True,
+        ),
+        Target(
+            "bedrock-converse:claude:no-prefill",
+            BEDROCK,
+            _bedrock(model_family="claude", prefill=False),
+            "both: Claude from Opus 4.6 and Sonnet 4.6 on, which refuse a last assistant turn",
+            True,
+        ),
+        Target(
+            "bedrock-converse:llama",
+            BEDROCK,
+            _bedrock(model_family="llama"),
+            "as bedrock-converse, for models that take no text beside tool blocks and no reasoning of Claude's",
+            True,
+        ),
     )
 }
 
@@ -229,6 +349,10 @@ MODELS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"claude-(opus-4-8|opus-5|sonnet-5|haiku-5|fable-5|mythos-5)", "anthropic:mid-system:no-prefill"),
         (r"claude-(opus|sonnet)-4-[67]", "anthropic:no-prefill"),
         (r"claude-", "anthropic"),
+        # The same models behind Bedrock, with the prefix of a region («us.», «global.») or of an ARN.
+        (r"(.*[./])?anthropic\.claude-((opus|sonnet)-4-[678]|(opus|sonnet|haiku|fable|mythos)-5)", "bedrock-converse:claude:no-prefill"),
+        (r"(.*[./])?anthropic\.claude-", "bedrock-converse:claude"),
+        (r"(.*[./])?(meta\.llama|mistral\.)", "bedrock-converse:llama"),
     )
 )
 """Model names to targets, the first that matches: roles, prefill and system placement are facts of a model."""

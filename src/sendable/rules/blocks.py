@@ -7,9 +7,10 @@ from typing import Any, TypeAlias, final
 
 import msgspec
 
-from sendable import payload
+from sendable import paths, payload
 from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, RSN001, SHP007, Code
 from sendable.conversation import (
+    EXTRA,
     MANY,
     OPAQUE,
     Block,
@@ -33,7 +34,7 @@ FitBlock: TypeAlias = Callable[[Block, Message, Ledger], Block | Receipt]
 BOOKKEEPING: frozenset[str] = frozenset(
     {
         "created", "created_at", "duration_ms", "finish_reason", "id", "index", "model", "object", "parentUuid", "partial_json",
-        "stop_reason", "stop_sequence", "timestamp", "updated_at", "usage", "uuid",
+        "status", "stop_reason", "stop_sequence", "timestamp", "updated_at", "usage", "uuid",
     }
 )  # fmt: skip
 """Fields that stores and earlier answers leave in a history: nothing in them is meant for a model."""
@@ -54,7 +55,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     """
 
     home: str
-    block_keys: Mapping[str, frozenset[str]] | None
+    block_keys: Mapping[str, frozenset[str] | None] | None
     message_keys: Callable[[Message], frozenset[str]] | None
     kind_of: Callable[[Block], str]
     shared: frozenset[str]
@@ -107,6 +108,11 @@ def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledg
                 if inside is not None:
                     inside.append(inner)
                 continue  # keeps: the lines above
+            if type(inner) is ToolCall or type(inner) is ToolResult or type(inner) is Reasoning:
+                # No result holds calls, results or reasoning of its own.
+                inside = list(block.content[:index]) if inside is None else inside
+                misplaced(inner, ledger)
+                continue  # keeps: the line above reports it
             fitted_inner = _fit(inner, message, fit_block, place, ledger)
             if fitted_inner is not inner and inside is None:
                 inside = list(block.content[:index])
@@ -136,20 +142,43 @@ def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, plac
             home != place.home and key in place.shared and (known is None or key in known)
         ):
             kept[key] = value
-        elif not payload.is_inert(value) and not _is_alias(node, key, value):
-            ledger.strip(
-                FLD002 if key in BOOKKEEPING else FLD001, node, tuple(key.split(".", 1)) if "." in key else (key,)
-            )
+        elif not payload.is_inert(value) and not _is_alias(node, key, value) and not _is_usual(key, value):
+            ledger.strip(FLD002 if key in BOOKKEEPING else FLD001, node, paths.inside(node.raw, key))  # type: ignore[attr-defined]
     if len(kept) == len(extra):
         return node
     return changed(node, extra=kept or None)
 
 
+def _is_usual(key: str, value: Any) -> bool:
+    """Whether a field says what holds anyway: that what is there is complete."""
+    return key == "status" and payload.string(value) == "completed"
+
+
 def _is_alias(node: Any, key: str, value: Any) -> bool:
     """Whether a field is another spelling of the node's id: its value is kept under the target's own key."""
-    return key in ("call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "id") and (
+    return key.rpartition(".")[2] in ("call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "id") and (
         type(node) in (ToolCall, ToolResult) and (payload.string(value) or payload.plain(value)) == node.id
     )
+
+
+def respelled(stands_right: Callable[[Block, Message], bool]) -> Rule:
+    """Every block that stands in a spelling of another role than its message's is written anew. That is spelling, and is not reported.
+
+    Source: «Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'» (OR2).
+    """
+
+    def respelled(conversation: Conversation, ledger: Ledger) -> Conversation:
+        out: list[Message] = []
+        touched = False
+        for message in conversation.messages:
+            if any(not stands_right(block, message) for block in message.blocks):
+                blocks = [block if stands_right(block, message) else changed(block, raw=None) for block in message.blocks]
+                message = changed(message, blocks=tuple(blocks))
+                touched = True
+            out.append(message)
+        return with_messages(conversation, out) if touched else conversation
+
+    return respelled
 
 
 def drop_call(code: Code, block: ToolCall | ToolResult, ledger: Ledger, **facts: Any) -> Receipt:
@@ -191,7 +220,8 @@ def _readable(block: Opaque) -> Any:
     fields = payload.fields(block.raw) or {}
     if block.kind == "tool_reference":
         return f"[tool: {payload.string(fields.get('tool_name'))}]"
-    if block.kind == "search_result":
+    if block.kind in ("search_result", "searchResult"):
+        fields = payload.fields(fields.get("searchResult")) or fields
         texts = [
             payload.string((payload.fields(part) or {}).get("text")) or ""
             for part in payload.items(fields.get("content")) or ()
@@ -217,7 +247,7 @@ def known_references(conversation: Conversation, ledger: Ledger) -> Conversation
     """
     if lacks(conversation, OPAQUE):
         return conversation
-    declared = {_tool_name(setting.raw) for setting in conversation.settings if setting.name in ("tool", "native_tool")}
+    declared = {_tool_name(setting.value) for setting in conversation.settings if setting.name in ("tool", "native_tool")}
     if not declared:
         return conversation
     out: list[Message] = []
@@ -253,6 +283,97 @@ def _with_known(result: ToolResult, declared: set[str | None], ledger: Ledger) -
     )
 
 
+def marks_on_blocks(kind: str, key: str) -> Rule:
+    """Every cache mark stands on the block that it marks, as the field `key`, and not behind it as a block of its own of `kind`.
+
+    A mark with nothing before it that can bear one stays what it is.
+    Source: Anthropic's `cache_control` marks the end of a prefix on its last block; reasoning cannot bear it (appendix B).
+    """
+
+    def marks_on_blocks(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, OPAQUE):
+            return conversation
+        out: list[Message] = []
+        touched = False
+        for message in conversation.messages:
+            blocks: list[Block] = []
+            for block in message.blocks:
+                before = blocks[-1] if blocks else None
+                mark = block.extra.get(key) if type(block) is Opaque and block.kind == kind and block.extra else None
+                if mark is not None and before is not None and type(before) is not Reasoning and not _bears(before, key):
+                    blocks[-1] = changed(before, extra={**(before.extra or {}), key: mark})
+                else:
+                    blocks.append(block)
+            if len(blocks) != len(message.blocks):
+                message = changed(message, blocks=tuple(blocks))
+                touched = True
+            out.append(message)
+        return with_messages(conversation, out) if touched else conversation
+
+    return marks_on_blocks
+
+
+def _bears(block: Block, key: str) -> bool:
+    return block.extra is not None and key in block.extra
+
+
+def marks_behind(key: str, kind: str, point: Callable[[Any, Block], Opaque | None]) -> Rule:
+    """Every cache mark, given by the field `key` of a block, stands as a block of its own behind that block; inside a result, behind it.
+
+    `point` makes the block, of `kind`, or says by None that the target knows no such mark.
+    Source: «cachePoint» is a member of ContentBlock, SystemContentBlock and Tool, and not of ToolResultContentBlock (botocore 1.44.8).
+
+    Loses: FLD001.
+    """
+
+    def marks_behind(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, EXTRA):
+            return conversation
+        out: list[Message] = []
+        touched = False
+        for message in conversation.messages:
+            blocks: list[Block] = []
+            for block in message.blocks:
+                points: list[Opaque] = []
+                if type(block) is ToolResult and any(_bears(inner, key) for inner in block.content):
+                    content = tuple([_unmarked(inner, key, kind, point, points, ledger) for inner in block.content])
+                    block = changed(block, content=content)
+                blocks.append(_unmarked(block, key, kind, point, points, ledger))
+                blocks.extend(points[-1:])
+            if any(a is not b for a, b in zip(blocks, message.blocks, strict=False)) or len(blocks) != len(message.blocks):
+                message = changed(message, blocks=tuple(blocks))
+                touched = True
+            out.append(message)
+        return with_messages(conversation, out) if touched else conversation
+
+    return marks_behind
+
+
+def _unmarked(
+    block: Block,
+    key: str,
+    kind: str,
+    point: Callable[[Any, Block], Opaque | None],
+    points: list[Opaque],
+    ledger: Ledger,
+) -> Block:
+    """The block without its mark, which is now one of `points`.
+
+    Loses: FLD001.
+    """
+    if block.extra is None or key not in block.extra or (type(block) is Opaque and block.kind == kind):
+        return block
+    mark = block.extra[key]
+    made = point(mark, block)
+    if made is not None:
+        points.append(made)
+    elif not payload.is_inert(mark):
+        ledger.strip(FLD001, block, (key,))
+    rest = {name: value for name, value in block.extra.items() if name != key}  # keeps: the mark is a block, or reported
+    unmarked: Block = changed(block, extra=rest or None)
+    return unmarked
+
+
 def one_form(conversation: Conversation, ledger: Ledger) -> Conversation:
     """Nothing is said twice in one message: a call that stands both in `tool_calls` and in the content, reasoning in a field and a block.
 
@@ -283,7 +404,7 @@ def _one_form(message: Message, ledger: Ledger) -> Message:
     field = next((block for block in message.blocks if type(block) is Reasoning and block.at[0] != in_content), None)
     kept: list[Block] = []
     for block in message.blocks:
-        if type(block) is ToolCall and block.at[0] == in_content and block.id in outside:
+        if type(block) is ToolCall and block.at[0] == in_content and type(block.id) is str and block.id in outside:
             ledger.drop(SHP007, block, related=(outside[block.id],))
         elif field is not None and type(block) is Reasoning and block.at[0] == in_content and block.text is not None:
             if payload.string(block.text) == payload.string(field.text):
@@ -297,3 +418,28 @@ def _one_form(message: Message, ledger: Ledger) -> Message:
         else:
             kept.append(block)
     return message if len(kept) == len(message.blocks) else changed(message, blocks=tuple(kept))
+
+
+def nothing_null(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No message is written with an optional field that says nothing: null, or an empty list or object. Without it, it says the same.
+
+    Source: «property 'reasoning_content' is unsupported» and its like are answered to empty fields of a client library's objects as well
+    (reported, 2026-05); «Invalid 'messages[1].tool_calls': empty array» (OC9, measured).
+
+    Loses: nothing.
+    """
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        if message.intact and type(message.raw) is dict and _says_nothing(message.raw):
+            message = changed(message)
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def _says_nothing(fields: Fields) -> bool:
+    for key, value in fields.items():
+        if payload.is_inert(value) and not (key == "content" and payload.kind(value) == "text"):
+            return True
+    return False

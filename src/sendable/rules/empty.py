@@ -20,6 +20,8 @@ def dropped_if_emptied(conversation: Conversation, ledger: Ledger) -> Conversati
     """
     out: list[Message] = []
     for message in conversation.messages:
+        if message.item and not message.blocks:
+            continue  # keeps: the item was the message, and its own entry tells of it
         if not _left(message) and _had_something(message, ledger):
             ledger.drop(EMP001, message, because=ledger.last_about(message.at))
         else:
@@ -30,7 +32,7 @@ def dropped_if_emptied(conversation: Conversation, ledger: Ledger) -> Conversati
 def _left(message: Message) -> bool:
     """Whether anything is in a message: a text with a character in it or any other block."""
     for block in message.blocks:
-        if not (type(block) is Text and payload.is_empty(block.text)):
+        if not (type(block) is Text and payload.is_empty(block.text) and block.signature is None):
             return True
     return False
 
@@ -40,14 +42,51 @@ def _had_something(message: Message, ledger: Ledger) -> bool:
     return not message.intact and ledger.last_about(message.at) is not None
 
 
+def no_empty_texts(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No text outside of results is the empty text, unless it carries a signature. White space is left alone.
+
+    Source: «required oneof field 'data' must have one initialized field» (GE4, measured, for `{"text": ""}`); a last empty part may hold the
+    signature of a streamed answer (GE15).
+
+    Loses: EMP003 (a bare empty text says nothing and goes unreported).
+    """
+    if lacks(conversation, BLANK):
+        return conversation
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        empty = [
+            block
+            for block in message.blocks
+            if type(block) is Text and payload.is_empty(block.text) and block.signature is None
+        ]  # keeps: only looks
+        if empty:
+            for block in empty:
+                _say_blank(block, ledger, quiet=False)
+            message = changed(
+                message, blocks=tuple([block for block in message.blocks if not any(block is one for one in empty)])
+            )  # keeps: the loop above reports them
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
 def filled(
-    *, blank_refused: bool, answered_by: frozenset[str] = frozenset(), system_too: bool = False, whole: bool = False
+    *,
+    blank_refused: bool,
+    answered_by: frozenset[str] = frozenset(),
+    system_too: bool = False,
+    whole: bool = False,
+    own: str | None = None,
+    stored_too: bool = True,
 ) -> Rule:
     """No user or assistant message is empty; where the target refuses blank text, no text is.
 
     An empty user message is dropped. An empty assistant message becomes a placeholder, or is dropped if it is the last. `answered_by`
     names fields that only a provider writes: an assistant message that carries one is the provider's own empty answer, which it takes
-    back (recorded: 200 for `"content": "", "refusal": null`). `system_too`: an empty system message is dropped as well.
+    back (recorded: 200 for `"content": "", "refusal": null`). `system_too`: an empty system message is dropped as well. `own`: the
+    dialect whose untouched assistant message without a block is the provider's own empty answer (recorded: 200 for `{"role": "model"}`).
+    `stored_too`: what was stored empty is refused as well, and not only what a rule has emptied.
 
     Loses: EMP001, EMP002, EMP003, EMP004.
     """
@@ -57,7 +96,12 @@ def filled(
             return conversation
         messages = conversation.messages
         cleaned = [_without_blank(message, ledger) if blank_refused else message for message in messages]
-        empty = [_is_void(message, answered_by, system_too, whole) for message in cleaned]
+        empty = [
+            _is_void(message, answered_by, system_too, whole)
+            and not (own is not None and _is_own(message, own))
+            and (stored_too or _had_something(message, ledger))
+            for message in cleaned
+        ]
         if not any(empty):
             return (
                 conversation
@@ -73,6 +117,8 @@ def filled(
             if not empty[index]:
                 out.append(message)
                 continue  # keeps: the line above
+            if message.item and not message.blocks:
+                continue  # keeps: the item was the message, and its own entry tells of it
             cause = ledger.last_about(message.at)
             if message.role == "assistant" and index < last:
                 ledger.synthesize(EMP002, message, because=cause)
@@ -84,15 +130,18 @@ def filled(
     return filled
 
 
+def _is_own(message: Message, own: str) -> bool:
+    return message.role == "assistant" and message.intact and message.home == own
+
+
 def _is_void(message: Message, answered_by: frozenset[str], system_too: bool, whole: bool) -> bool:
     if message.role == "tool" or (message.role in INSTRUCTING and not system_too):
         return False
     if _left(message):
         return False
     fields = payload.fields(message.raw)
-    if message.role == "assistant" and fields is not None and message.blocks and not answered_by.isdisjoint(fields):
-        return False
-    return True
+    answered = message.intact and fields is not None and bool(message.blocks) and not answered_by.isdisjoint(fields)
+    return not (message.role == "assistant" and answered)
 
 
 def _without_blank(message: Message, ledger: Ledger) -> Message:
@@ -159,6 +208,30 @@ def results_filled(conversation: Conversation, ledger: Ledger) -> Conversation:
     for message in conversation.messages:
         blocks = tuple([_filled_result(block, ledger) for block in message.blocks])
         if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+            message = changed(message, blocks=blocks)
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def failures_filled(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No result of a failed call is empty.
+
+    Source: «The content field at messages.2.content.0.toolResult cannot be empty when status value is error» (Converse, reported
+    2026-06-01). Whether one of a call that went well may be empty was never measured (provider-rules 13.6).
+
+    Loses: EMP006.
+    """
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        if any(type(block) is ToolResult and block.error and not block.content for block in message.blocks):
+            blocks = tuple(
+                [
+                    _filled_result(block, ledger) if type(block) is ToolResult and block.error else block
+                    for block in message.blocks
+                ]
+            )
             message = changed(message, blocks=blocks)
             touched = True
         out.append(message)

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 from sendable import payload
-from sendable.codes import MED001, MED002, MED003, MED004, MED005, RES001, RES002
+from sendable.codes import (
+    LIM004,
+    MED001,
+    MED002,
+    MED003,
+    MED004,
+    MED005,
+    MED006,
+    MED007,
+    MED008,
+    MED009,
+    RES001,
+    RES002,
+    Code,
+)
 from sendable.conversation import MEDIA, Block, Conversation, Media, Message, Text, ToolResult, changed
 from sendable.report import Ledger, Receipt
 from sendable.rules import Rule, lacks, with_messages
@@ -197,3 +212,195 @@ def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
     if waiting:
         out.append(_of_user(waiting))
     return with_messages(conversation, out)
+
+
+def in_words(media: Media, ledger: Ledger, code: Code = MED006, **facts: Any) -> Text:
+    """Words in place of media, which are gone; the text of a document stays as it is.
+
+    Loses: MED001, MED006, LIM004.
+    """
+    if media.source == "text":
+        ledger.degrade(MED001, media, kind=media.kind, source="text")
+        return Text(media.data, media.at)
+    ledger.drop(code, media, kind=media.kind, **facts)
+    return Text(f"[{media.kind} left out]", media.at)
+
+
+def text_only(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No media anywhere: words stand in their place, and a document of plain text is its text.
+
+    Source: «Invalid 'messages[3]'. Content blocks are expected to be either text or image_url type.» (OC12, recorded of a text model); the
+    option `images`.
+
+    Loses: MED001, MED006.
+    """
+    if lacks(conversation, MEDIA):
+        return conversation
+    return _each_media(conversation, lambda media: in_words(media, ledger))
+
+
+def most_images(most: int) -> Rule:
+    """At most so many images: the last ones, since they are what the conversation is about; words stand for the others.
+
+    Source: «Too many images in request: 54 > 30» (section 12, reported); the option `max_images`.
+
+    Loses: LIM004.
+    """
+
+    def most_images(conversation: Conversation, ledger: Ledger) -> Conversation:
+        images: list[Media] = []
+
+        def counted(media: Media) -> Media:
+            if media.kind == "image":
+                images.append(media)
+            return media
+
+        _each_media(conversation, counted)
+        over = {id(media) for media in images[: max(len(images) - most, 0)]}
+        if not over:
+            return conversation
+        return _each_media(
+            conversation,
+            lambda media: in_words(media, ledger, LIM004, most=most) if id(media) in over else media,
+        )
+
+    return most_images
+
+
+def media_per_message(kind: str, most: int, code: Code) -> Rule:
+    """At most so many media of a kind in one message, the first ones; words stand for the others.
+
+    Source: «You can include up to 20 images … up to five documents» (Converse, Message.content, BE14, schema).
+
+    Loses: LIM004, LIM005.
+    """
+
+    def media_per_message(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, MEDIA):
+            return conversation
+        over: set[int] = set()
+        for message in conversation.messages:
+            found: list[Media] = []
+            for block in message.blocks:
+                inside = block.content if type(block) is ToolResult else (block,)
+                found.extend(inner for inner in inside if type(inner) is Media and inner.kind == kind)
+            over.update(id(media) for media in found[most:])
+        if not over:
+            return conversation
+        return _each_media(
+            conversation, lambda media: in_words(media, ledger, code, most=most) if id(media) in over else media
+        )
+
+    return media_per_message
+
+
+def media_sizes(largest: Mapping[str, int]) -> Rule:
+    """No inline media of more bytes than the target takes of its kind; words stand in their place.
+
+    Source: «Each image's size … must be no more than 3.75 MB», «Each document's size must be no more than 4.5 MB» (Converse, BE14, schema).
+
+    Loses: MED009.
+    """
+
+    def media_sizes(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, MEDIA):
+            return conversation
+
+        def fitted(media: Media) -> Media | Text:
+            most = largest.get(media.kind)
+            if most is None or media.source != "base64":
+                return media
+            size = payload.length(media.data) * 3 // 4
+            return media if size - 2 <= most else in_words(media, ledger, MED009, size=size, most=most)
+
+        return _each_media(conversation, fitted)
+
+    return media_sizes
+
+
+def documents_named(legal: re.Pattern[str], clean: Callable[[str], str], longest: int) -> Rule:
+    """Every document has a name that the target accepts and that no other document of the request has.
+
+    A name that the caller gave is kept as far as its characters are legal; one that he did not give is a number. Both depend on nothing
+    but what stands before, so that a prompt cache still matches when the history grows.
+    Source: «document name can only contain alphanumeric characters, whitespace, hyphens, parentheses, and square brackets» and «Messages
+    can't contain duplicate document names. Rename the document and retry your request.» (Converse, BE15, reported 2026).
+
+    Loses: MED007 (a rename, for a name that was given).
+    """
+
+    def documents_named(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, MEDIA):
+            return conversation
+        used: set[str] = set()
+        count = 0
+
+        def named(media: Media) -> Media:
+            nonlocal count
+            if media.kind != "document":
+                return media
+            count += 1
+            given = payload.string(media.name)
+            if given is not None and len(given) <= longest and given not in used and legal.fullmatch(given):
+                used.add(given)
+                return media
+            safe = clean(given or "")[:longest].strip() or f"document-{count}"
+            new, number = safe, 2
+            while new in used:
+                new, number = f"{safe[: longest - 12].strip()}-{number}", number + 1
+            used.add(new)
+            if not payload.is_inert(media.name):
+                ledger.rename(MED007, media, "title", old=given, new=new)
+            fitted: Media = changed(media, name=new)
+            return fitted
+
+        return _each_media(conversation, named)
+
+    return documents_named
+
+
+ATTACHED = "[document attached]"
+"""Stands beside a document in a message that says nothing else."""
+
+
+def text_beside_documents(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Every message with a document also says something.
+
+    Source: «If you include a ContentBlock with a document field in the array, you must also include a ContentBlock with a text field.»
+    (Converse, Message.content, BE14, schema).
+
+    Loses: MED008 (a synthetic text).
+    """
+    if lacks(conversation, MEDIA):
+        return conversation
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        documents = [block for block in message.blocks if type(block) is Media and block.kind == "document"]
+        if documents and not any(type(block) is Text for block in message.blocks):
+            ledger.synthesize(MED008, documents[0])
+            message = changed(message, blocks=(*message.blocks, Text(ATTACHED, documents[0].at)))
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def _each_media(conversation: Conversation, now: Callable[[Media], Media | Text]) -> Conversation:
+    """The conversation with something else, or the same, in place of each media, also of those inside results."""
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        blocks: list[Block] = []
+        for block in message.blocks:
+            if type(block) is Media:
+                block = now(block)
+            elif type(block) is ToolResult and any(type(inner) is Media for inner in block.content):
+                content = tuple([now(inner) if type(inner) is Media else inner for inner in block.content])
+                if any(a is not b for a, b in zip(content, block.content, strict=True)):
+                    block = changed(block, content=content)
+            blocks.append(block)
+        if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+            message = changed(message, blocks=tuple(blocks))
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sendable.codes import FLD001, ORD001, ORD002, ORD003, ORD004, ORD005, ORD006, ORD007
+from sendable import payload
+from sendable.codes import FLD001, ORD001, ORD002, ORD003, ORD004, ORD005, ORD006, ORD007, ORD008
 from sendable.conversation import (
     INSTRUCTING,
     MANY,
@@ -24,6 +25,8 @@ from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
 CONTINUES = "[conversation continues]"
+GOES_ON = "[results received]"
+"""What an assistant message says that only stands between two of the user's."""
 
 
 def results_first(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -216,6 +219,36 @@ def _rank(block: Block) -> int:
     return 0 if type(block) is Reasoning else 2 if type(block) is ToolCall else 1
 
 
+def tools_apart(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No message holds other content beside calls or results. After `alternating` and `calls_last`.
+
+    What stood beside them has a message of its own: before the calls, behind the results. Between two messages of one role stands a
+    synthetic one of the other.
+    Source: «Conversation blocks and tool result blocks cannot be provided in the same turn» (Llama and Mistral behind Converse, reported
+    2025-11-23).
+
+    Loses: ORD008 (a move for each block that no longer stands beside its calls or results; a synthetic message).
+    """
+    out: list[Message] = []
+    for message in conversation.messages:
+        tools = [block for block in message.blocks if type(block) in (ToolCall, ToolResult)]
+        rest = [block for block in message.blocks if type(block) not in (ToolCall, ToolResult)]
+        if not tools or not rest:
+            out.append(message)
+            continue  # keeps: the line above
+        for block in rest:
+            ledger.move(ORD008, block)
+        calls_first = message.role != "assistant"
+        parts = (tools, rest) if calls_first else (rest, tools)
+        between = parts[1][0].at
+        ledger.synthesize(ORD008, between)
+        other = "assistant" if calls_first else "user"
+        out.append(changed(message, blocks=tuple(parts[0]), bare=False))
+        out.append(Message(other, (Text(GOES_ON if calls_first else CONTINUES, between),), between, bare=True))
+        out.append(changed(message, blocks=tuple(parts[1]), bare=False, extra=None))
+    return conversation if len(out) == len(conversation.messages) else with_messages(conversation, out)
+
+
 def user_first(conversation: Conversation, ledger: Ledger) -> Conversation:
     """The first message behind the leading system messages is the user's.
 
@@ -305,7 +338,8 @@ def asked_last(prefix: bool) -> Rule:
         out: list[Message] = []
         for index, message in enumerate(messages):
             if message.extra is not None and "prefix" in message.extra and (index < last or message.role != "assistant"):
-                if not payload.is_inert(message.extra["prefix"]) and message.extra["prefix"] is not False:
+                mark = message.extra["prefix"]
+                if payload.is_true(mark) or (payload.kind(mark) != "bool" and not payload.is_inert(mark)):
                     ledger.strip(ORD007, message, ("prefix",))
                 rest = {key: value for key, value in message.extra.items() if key != "prefix"}  # keeps: reported above
                 message = changed(message, extra=rest or None)

@@ -7,9 +7,9 @@ from typing import Any, final
 
 import msgspec
 
-from sendable import payload
+from sendable import paths, payload
 from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005
-from sendable.conversation import Conversation, Setting, changed
+from sendable.conversation import Conversation, Setting, ToolCall, changed
 from sendable.report import Ledger
 from sendable.rules import Rule
 
@@ -31,6 +31,8 @@ class Parameters(msgspec.Struct, frozen=True):
     hottest: float = 2.0
     required: Mapping[str, Any] = {}
     tool_modes: frozenset[str] = frozenset({"auto", "none", "required", "tool"})
+    # Fields of a tool that the hub does not model and that mean the same in another dialect.
+    tool_fields: frozenset[str] = frozenset()
 
 
 def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
@@ -77,6 +79,36 @@ def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
     return fit_parameters
 
 
+def tools_declared(field: tuple[str, ...], model: str | None) -> Rule:
+    """A request whose messages hold calls or results also declares tools: where it has none, the ones that were called, with any arguments.
+
+    Source: «The toolConfig field must be defined when using toolUse and toolResult content blocks.» (BE13). A list, or messages without a
+    model, are a history and no request.
+
+    Loses: FLD004 (a note).
+    """
+
+    def tools_declared(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if conversation.listed or not (conversation.whole or model is not None):
+            return conversation
+        if any(setting.name in ("tool", "native_tool") for setting in conversation.settings):
+            return conversation
+        called: dict[str, None] = {}
+        for message in conversation.messages:
+            for block in message.blocks:
+                if type(block) is ToolCall and block.executor == "client" and type(block.name) is str:
+                    called[block.name] = None
+        if not called:
+            return conversation
+        ledger.note(FLD004, (), field, tools=len(called))
+        declared = [
+            Setting("tool", {"name": name, "parameters": {"type": "object"}}, field) for name in called
+        ]  # keeps: only adds
+        return msgspec.structs.replace(conversation, settings=(*conversation.settings, *declared))
+
+    return tools_declared
+
+
 def _replace_model(out: list[Setting], model: str, ledger: Ledger) -> None:
     for index, setting in enumerate(out):
         if setting.name == "model":
@@ -106,17 +138,24 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
             return setting
         ledger.strip(FLD001, setting, ())
         return None
-    many = setting.name in ("tool", "native_tool")
+    many = setting.name in ("tool", "native_tool", "cache_mark")
     if setting.name not in known.writable or (setting.name in seen and not many):
         if not payload.is_inert(setting.value) and not _is_default(setting):
             ledger.strip(FLD001, setting, ())
         return None
     seen.add(setting.name)
     if setting.extra is not None:
+        kept: dict[str, Any] = {}
         for key, value in setting.extra.items():
-            if not payload.is_inert(value):
-                ledger.strip(FLD001, setting, (key,) if setting.home != "openai-chat" else ("function", key))
-        setting = changed(setting, extra=None)
+            if key in known.tool_fields and setting.name == "tool":
+                kept[key] = value
+            elif not payload.is_inert(value):
+                ledger.strip(
+                    FLD001,
+                    setting,
+                    paths.inside(setting.raw, key) if setting.home != "openai-chat" else ("function", key),
+                )
+        setting = changed(setting, extra=kept or None)
     return _fit_value(changed(setting), known, ledger)
 
 

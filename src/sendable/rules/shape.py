@@ -100,12 +100,27 @@ def _serialized(content: object, message: Message, ledger: Ledger) -> Text:
     return Text("" if text is None else text, (message.at, "content"))
 
 
+def content_in_lists(home: str) -> Rule:
+    """No content is a bare text: the dialect `home` knows lists of blocks only. A matter of spelling, without a loss."""
+
+    def content_in_lists(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if not any(message.bare and message.home == home for message in conversation.messages):
+            return conversation
+        listed = [
+            changed(message, bare=False) if message.bare and message.home == home else message
+            for message in conversation.messages
+        ]
+        return with_messages(conversation, listed)
+
+    return content_in_lists
+
+
 def something_to_send(conversation: Conversation, ledger: Ledger) -> Conversation:
     """Something is left to send.
 
     Loses: SHP012.
     """
-    if not conversation.messages and len(ledger):
+    if not conversation.messages:
         ledger.fault(SHP012, (), (conversation.key,))
     return conversation
 
