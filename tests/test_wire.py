@@ -100,13 +100,21 @@ def test_abroad_the_laws_hold(dialect: str, path: Path) -> None:
     assert gone(body, result) == [], described(result.report)
 
 
+def said(text: str) -> list[str]:
+    """What a string says: the strings inside it if it is JSON, else itself."""
+    try:
+        inner = json.loads(text)
+    except ValueError:
+        return [text]
+    return list(texts(inner)) if isinstance(inner, dict | list) else [text]
+
+
 def gone(body: dict[str, Any], result: sendable.Result) -> list[str]:
     """Strings of the messages and the instructions that are neither sent nor excused. A string that is JSON counts by what is in it."""
     sent, excused, missing = "\n".join(texts(result.body)), excuses(result.report), []
     for key in ("messages", "system"):
         for at, text in leaves(body.get(key), (key,)):
-            parts = list(texts(text))
-            content = parts if len(parts) == 1 else parts[1:]
+            content = said(text)
             if at[-1] in _STRUCTURE or any(within(at, place) for place in excused):
                 continue
             missing += [f"{at}: {part[:60]!r}" for part in content if part not in sent]

@@ -27,6 +27,16 @@ _OPTIONAL: Any = te.NotRequired
 _ANNOTATED: Any = te.Annotated
 
 
+def _is_response(tp: Any) -> bool:
+    """Whether a type is a response model, or a union of nothing else: open classes that would accept what the parameter types refuse."""
+    origin: Any = te.get_origin(tp)
+    if origin is te.Annotated:
+        return _is_response(te.get_args(tp)[0])
+    if origin in _UNIONS:
+        return all(_is_response(one) for one in te.get_args(tp))
+    return isinstance(tp, type) and issubclass(tp, BaseModel)
+
+
 def strictify(tp: Any, config: ConfigDict = _CLOSED) -> Any:
     """The same type with every TypedDict closed (or as `config` says) and every iterable a list."""
     if te.is_typeddict(tp):
@@ -41,9 +51,7 @@ def strictify(tp: Any, config: ConfigDict = _CLOSED) -> Any:
         return _ANNOTATED[(strictify(arguments[0], config), *arguments[1:])]
     if origin in _UNIONS:
         # The unions of anthropic's parameters also hold response models; what is on the wire is plain JSON.
-        kept = [one for one in arguments if not (isinstance(one, type) and issubclass(one, BaseModel))] or list(
-            arguments
-        )
+        kept = [one for one in arguments if not _is_response(one)] or list(arguments)
         return _UNION[tuple(strictify(one, config) for one in kept)]
     if origin in (cabc.Iterable, cabc.Sequence, list):
         return _LIST[strictify(arguments[0], config)]

@@ -277,6 +277,8 @@ def test_good_anthropic_histories_pass(messages: list[Any]) -> None:
         (False, "anthropic", [USER, said({"type": "thinking", "thinking": "t"})]),
         (False, "anthropic", [USER, said(use("a", input="{}"))]),
         (False, "anthropic", [{**USER, "zzz": 1}]),
+        (False, "anthropic", [user({**text("x"), "cache_control": {"type": "ephemeral", "zzz": 1}})]),
+        (False, "anthropic", [USER, said({"type": "text", "text": "x", "zzz": 1})]),
         (False, "anthropic", [{"role": "developer", "content": "x"}]),
     ],
 )
