@@ -1,0 +1,25 @@
+"""Gemini generateContent."""
+
+from __future__ import annotations
+
+from sendable.dialects import Dialect
+from sendable.dialects.gemini import read, write
+
+GEMINI = Dialect(
+    name=read.HOME,
+    key="contents",
+    blocks={},
+    before={},
+    after={},
+    body_keys=read.OWN - {"model", "tools", "store", "toolConfig", "tool_config"},
+    read_setting=read.read_setting,
+    write=write.write,
+    write_settings=write.write_settings,
+    keyed=read.KEYED,
+    claims=read.claims,
+    read_entry=read.read_content,
+    read_hoisted=("systemInstruction", read.read_system),
+    write_hoisted=write.write_system,
+    hoisted_aliases=frozenset({"system_instruction"}),
+    envelope="openai-chat",
+)
