@@ -73,7 +73,6 @@ FLD009 = _code(
     "the id is accepted only behind the reasoning item that led to it, which is gone",
     strict="report",
 )
-
 # SYS: system and developer messages.
 SYS001 = _code("SYS001", "late-system", "a system message stood where the target takes none", strict="report")
 SYS002 = _code("SYS002", "demoted-system", "the target has no place for instructions; they are sent as user text")
@@ -199,7 +198,6 @@ RSN011 = _code(
     strict="report",
 )
 RSN014 = _code("RSN014", "led-to-nothing", "reasoning has to be followed by the item that it led to")
-
 # RES: what is inside tool results.
 RES001 = _code(
     "RES001", "error-flag-flattened", "the target has no error flag on results; it is said in the text", strict="report"

@@ -154,6 +154,8 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     extra: Fields | None = None
     # Whether the one text in it was stored as a bare string, which is how it is written again.
     bare: bool = False
+    # Whether its form has no envelope around its one block: the message is the block, and goes with it.
+    item: bool = False
 
 
 @final

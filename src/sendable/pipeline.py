@@ -197,7 +197,7 @@ def _target(history: Any, call: Call, ledger: Ledger) -> Target:
     if model is not None:
         return target_of(model, target.dialect.name) or target
     body = payload.fields(history)
-    own = payload.string(body.get("model")) if body is not None else None
+    own = payload.string(body.get("model", body.get("modelId"))) if body is not None else None
     # A body that names a model is judged by what that model accepts.
     return (target_of(own, target.dialect.name) if own is not None else None) or target
 
@@ -208,8 +208,11 @@ def _written(run: Run) -> Any:
     if run.untouched and _is_native(run):
         return {dialect.key: run.history} if run.conversation.listed and dialect.name != "flat" else run.history
     leading = 0
-    if run.target.hoists:
+    if dialect.write_hoisted is not None:
         while leading < len(messages) and messages[leading].role in INSTRUCTING:
+            # A target that takes system messages in its list has in its own field only what stood in such a field.
+            if not run.target.hoists and len(messages[leading].at) > 1:
+                break
             leading += 1
     listed: list[Any] = list(dialect.write(messages[leading:]))
     if dialect.name == "flat":
@@ -219,7 +222,8 @@ def _written(run: Run) -> Any:
         first = messages[0].at[0]
         key = first if first in dialect.hoisted_aliases and messages[0].intact else dialect.read_hoisted[0]
         body[key] = dialect.write_hoisted(messages[:leading])
-    body[dialect.key] = listed
+    single = None if dialect.write_single is None else dialect.write_single(messages[leading:])
+    body[dialect.key] = listed if single is None else single
     return body
 
 

@@ -29,13 +29,15 @@ def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> C
     before: dict[str, ReadField] = {}
     after: dict[str, ReadField] = {}
     keyed: dict[str, ReadBlock] = {}
+    field_homes: dict[str, str] = {}
     for dialect in (*dialects, home):
+        field_homes.update(dict.fromkeys((*dialect.before, *dialect.after), dialect.name))
         blocks.update(dialect.blocks)
         before.update(dialect.before)
         after.update(dialect.after)
         keyed.update(dialect.keyed)
     claimed = [(dialect.claims, dialect.read_entry) for dialect in dialects if dialect.claims and dialect.read_entry]
-    return Context(home.envelope or home.name, blocks, before, after, keyed, claimed, ledger, read_content)
+    return Context(home.envelope or home.name, blocks, before, after, field_homes, keyed, claimed, ledger, read_content)
 
 
 def read(
@@ -50,12 +52,19 @@ def read(
         return Conversation(_read_messages(history, "messages", context, framed))
     body = payload.fields(history)
     key = next((key for key in LIST_KEYS if body is not None and payload.items(body.get(key)) is not None), None)
+    single: Message | None = None
+    if body is not None and key is None and home.read_single is not None:
+        value = body.get(home.key)
+        single = home.read_single(value if framed else sound(value, (home.key,), ledger), (home.key,), context)
+        key = None if single is None else home.key
     if body is None or key is None:
         ledger.fault(SHP001, (), None if body is None else (next((key for key in LIST_KEYS if key in body), home.key),))
         return Conversation(())
     messages: list[Message] = []
     settings: list[Setting] = []
-    for name, value in body.items():
+    # One order whether the body came as bytes or as objects, so that both report alike.
+    for name in (*(name for name in payload.COMMON if name in body), *(name for name in body if name not in payload.COMMON)):
+        value = body[name]
         if name == key:
             continue  # keeps: the messages are read below
         value = value if framed else sound(value, (name,), ledger)
@@ -64,8 +73,8 @@ def read(
             messages.extend(() if system is None else (system,))
         else:
             settings.extend(home.read_setting(name, value, (name,)))
-    messages.extend(_read_messages(body[key], key, context, framed))
-    return Conversation(messages, tuple(settings), False, "model" in body, key)
+    messages.extend(_read_messages(body[key], key, context, framed) if single is None else (single,))
+    return Conversation(messages, tuple(settings), False, "model" in body or "modelId" in body, key)
 
 
 _ROLES = {b'"' + role.encode() + b'"': role for role in ("user", "assistant", "tool", "system", "developer")}
@@ -96,7 +105,7 @@ def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> li
             ledger.drop(SHP002, at, kind=payload.kind(entry))
             continue  # keeps: the line above reports it
         role = _role(fields.get("role"))
-        if role is None or "content" not in fields:
+        if role is None or "content" not in fields or "type" in fields:
             own = next((read_entry for claims, read_entry in context.claimed if claims(fields)), None)
             if own is not None:
                 out.append(own(fields, at, context))
@@ -120,25 +129,44 @@ def _read_message(fields: Fields, role: str, at: At, context: Context) -> Messag
         return Message(role, (Text(content, (at, "content"), content),), at, fields, context.home, True, None, True)
     before: list[Block] | None = None
     after: Sequence[Block] = ()
+    calls: Sequence[Block] = ()
     extra: dict[str, Any] | None = None
+    hollow = False
     for key in fields:
         if key == "role" or key == "content":
             continue  # keeps: the role is known and the content is read below
         if key in context.after:
             read_in = context.after[key](fields[key], (at, key), context)
-            after = (*after, *read_in) if after else read_in
+            if read_in and type(read_in[0]) is ToolCall:
+                calls = (*calls, *read_in) if calls else read_in
+            else:
+                after = (*after, *read_in) if after else read_in
+            hollow = hollow or (not read_in and _is_hollow(fields[key], key, context))
         elif key in context.before:
-            before = [*(before or ()), *context.before[key](fields[key], (at, key), context)]
+            read_in = context.before[key](fields[key], (at, key), context)
+            before = [*(before or ()), *read_in]
+            hollow = hollow or (not read_in and _is_hollow(fields[key], key, context))
         else:
             extra = {} if extra is None else extra
             extra[key] = fields[key]
     inside = (Text(content, (at, "content"), content),) if kind == "text" else read_content(content, (at, "content"), context)
-    blocks = (*(before or ()), *inside, *after)
-    home, intact = _home(blocks, inside, kind, context)
-    return Message(role, blocks, at, fields, home, intact, extra, kind == "text")
+    # The fields of a message have no order; calls are what it ends with.
+    blocks = (*(before or ()), *inside, *after, *calls)
+    home, intact = _home(blocks, kind, context)
+    # «content must not be empty» as a list: OC10, GE3, BE7.
+    hollow = hollow or (kind == "list" and not inside)
+    return Message(role, blocks, at, fields, home, intact and not hollow, extra, kind == "text")
 
 
-def _home(blocks: Sequence[Block], inside: Sequence[Block], kind: str, context: Context) -> tuple[str, bool]:
+def _is_hollow(value: Leaf, key: str, context: Context) -> bool:
+    """Whether a field that holds no block must not be written again: an empty list anywhere, null where another dialect's message is.
+
+    «Invalid 'messages[1].tool_calls': empty array» (OC9, measured); null is what Chat's own answers carry (`"refusal": null`).
+    """
+    return payload.kind(value) == "list" or context.field_homes[key] != context.home
+
+
+def _home(blocks: Sequence[Block], kind: str, context: Context) -> tuple[str, bool]:
     """Whose form the message has, and whether all of it is in that form.
 
     Fields that hold calls decide; without any, the first block of a kind that one dialect has; else the home of the whole history.
@@ -163,11 +191,13 @@ def _home(blocks: Sequence[Block], inside: Sequence[Block], kind: str, context: 
 
 
 def _holds_results(content: Leaf) -> bool:
-    """Whether the content is a list with a result or call block of its own, so that the message is no result itself."""
-    for entry in payload.items(content) or ():
+    """Whether the content has a result or call block of its own, so that the message is no result itself."""
+    for entry in payload.items(content) or (content,):
         fields = payload.fields(entry)
         kind = payload.string(fields.get("type")) if fields is not None else None
         if kind is not None and (kind.endswith("tool_result") or kind == "tool_use"):
+            return True
+        if kind is None and fields is not None and ("toolResult" in fields or "toolUse" in fields):
             return True
     return False
 

@@ -28,9 +28,14 @@ from sendable.dialects.openai_chat import OPENAI_CHAT
 from sendable.dialects.openai_chat import fit as chat_fit
 from sendable.dialects.openai_chat import read as chat_read
 from sendable.dialects.openai_chat import write as chat_write
+from sendable.dialects.openai_responses import OPENAI_RESPONSES
+from sendable.dialects.openai_responses import fit as responses_fit
+from sendable.dialects.openai_responses import read as responses_read
+from sendable.dialects.openai_responses import write as responses_write
 from sendable.options import Options
 from sendable.rules import Rule
-from sendable.rules.blocks import fit, known_references, marks_behind, marks_on_blocks, one_form
+from sendable.rules.blocks import Place, fit, known_references, marks_behind, marks_on_blocks, one_form, respelled
+from sendable.rules.continuation import ItemIds, State, foreign_state, item_ids, may_wait, own_state, stands_alone
 from sendable.rules.empty import dropped_if_emptied, failures_filled, filled, no_trailing_space
 from sendable.rules.ids import ids, names, plain_form
 from sendable.rules.limits import cache_marks, calls_per_message, text_length
@@ -43,13 +48,14 @@ from sendable.rules.media import (
     text_beside_documents,
 )
 from sendable.rules.order import alternating, calls_last, results_first, tools_apart, user_first, user_last
-from sendable.rules.pairing import pair, server_pairs, usable_ids
+from sendable.rules.pairing import one_result, pair, server_pairs, usable_ids
 from sendable.rules.parameters import Parameters, fit_parameters, tools_declared
 from sendable.rules.reasoning import bound_to_prefix, leads_open_loop, not_last
 from sendable.rules.shape import content_in_lists, flat_content, known_roles, something_to_send
 from sendable.rules.system import hoist_system, mid_system
+from sendable.rules.turns import calls_together, no_hollow_items, ordinary_calls, whole_turns
 
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENAI_CHAT, ANTHROPIC, BEDROCK, FLAT)}
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, BEDROCK, FLAT)}
 """Every dialect, by name; where two know a block, the first one counts."""
 
 Compose = Callable[[Options, str | None], list[Rule]]
@@ -87,6 +93,37 @@ ANTHROPIC_NAMES = msgspec.structs.replace(
 )
 
 
+# «Expected a string with maximum length 64» (OR5); other characters than these are refused in ids of items and taken in none of ours.
+RESPONSES_IDS = plain_form(r"[A-Za-z0-9_-]{1,64}", 64)
+# «1–128 ^[a-zA-Z0-9_-]+$» (OR7); a fresh name has at most 64, which is safe everywhere.
+RESPONSES_NAMES = msgspec.structs.replace(
+    plain_form(r"[A-Za-z0-9_-]{1,64}", 64), pattern=re.compile(r"[a-zA-Z0-9_-]{1,128}")
+)
+
+RESPONSES_STATE = State(
+    "openai-responses",
+    responses_fit.HANDLES,
+    responses_fit.REFERENCES,
+    responses_fit.SUMMARIES,
+    # «compaction_trigger must be the final input item» (OR22).
+    frozenset({"compaction_trigger"}),
+)
+STATES = (RESPONSES_STATE,)
+
+# What a target that knows functions and free-form tools takes of one call: a result.
+_ONE_RESULT = one_result(frozenset({"custom"}))
+
+
+def _from_items(place: Place) -> list[Rule]:
+    """What makes messages of the items of a dialect without turns. First of all, since every rule behind it thinks in turns."""
+    return [
+        foreign_state(place.home, STATES),
+        ordinary_calls(responses_fit.ORDINARY),
+        _ONE_RESULT,
+        whole_turns("openai-responses", place),
+    ]
+
+
 def _limits(options: Options) -> list[Rule]:
     return [
         *(
@@ -100,7 +137,11 @@ def _limits(options: Options) -> list[Rule]:
 
 def _flat(options: Options, model: str | None) -> list[Rule]:
     return [
+        foreign_state("flat", STATES),
+        ordinary_calls(responses_fit.ORDINARY),
         flat_content,
+        _ONE_RESULT,
+        whole_turns("openai-responses", flat_fit.place(options)),
         hoist_system,
         one_form,
         # The source's falsy id.
@@ -118,6 +159,7 @@ def _flat(options: Options, model: str | None) -> list[Rule]:
 def _chat(hoists: bool) -> Compose:
     def chat(options: Options, model: str | None) -> list[Rule]:
         return [
+            *_from_items(chat_fit.place(options)),
             known_roles,
             *((hoist_system,) if hoists else ()),
             one_form,
@@ -164,6 +206,7 @@ def _anthropic(mid: bool = False, prefill: bool = True) -> Compose:
         allow_prefill = prefill if options.allow_prefill is None else options.allow_prefill
         empty = filled(blank_refused=True, system_too=True)
         return [
+            *_from_items(anthropic_fit.place(options)),
             known_roles,
             *(() if mid else (hoist_system,)),
             one_form,
@@ -173,11 +216,11 @@ def _anthropic(mid: bool = False, prefill: bool = True) -> Compose:
             fit(anthropic_fit.fit_block(options), anthropic_fit.place(options)),
             pair(turn="run"),
             server_pairs(resumable=True),
-            *((mid_system,) if mid else ()),
             media_out(of="error results"),
             media_from_user,
-            not_last,
             empty,
+            *((mid_system,) if mid else ()),
+            not_last,
             results_first,
             ids(ANTHROPIC_IDS),
             names(ANTHROPIC_NAMES),
@@ -234,6 +277,7 @@ def _bedrock(*, model_family: Literal["any", "claude", "llama"] = "any", prefill
         empty = filled(blank_refused=True, system_too=True)
         issuer = None if model_family == "llama" else bedrock_fit.ISSUER
         return [
+            *_from_items(bedrock_fit.place(options)),
             content_in_lists("bedrock-converse"),
             known_roles,
             hoist_system,
@@ -274,6 +318,75 @@ def _bedrock(*, model_family: Literal["any", "claude", "llama"] = "any", prefill
     return bedrock
 
 
+RESPONSES_PARAMETERS = Parameters(
+    "openai-responses",
+    responses_read.OWN,
+    responses_write.WRITABLE,
+    efforts={word: word for word in ("none", "minimal", "low", "medium", "high", "xhigh", "max")},
+    formats={"json_schema": frozenset({"name", "schema", "strict", "description"}), "json_object": frozenset()},
+)
+
+
+def _responses(third_party: bool = False) -> Compose:
+    def responses(options: Options, model: str | None) -> list[Rule]:
+        interleaved = options.interleave_calls_and_outputs
+        empty = filled(blank_refused=False, stored_too=False)
+        waits = pair(
+            turn="run",
+            # «every function_call needs an output somewhere in input» (OR9): no rule of order, outside of repeated ids.
+            stands="anywhere",
+            several=frozenset({"custom"}),
+            alone=stands_alone,
+            waits=may_wait,
+        )
+        held: list[Rule] = (
+            # A server that hosts nothing holds nothing either.
+            [foreign_state("", STATES), ordinary_calls(responses_fit.ORDINARY), _ONE_RESULT]
+            if third_party
+            else [own_state(RESPONSES_STATE, options)]
+        )
+        pairs: list[Rule] = (
+            [pair(turn="message"), calls_per_message(1)]
+            if interleaved
+            else [calls_together, pair(turn="run")]
+            if third_party
+            else [waits]
+        )
+        return [
+            *held,
+            known_roles,
+            one_form,
+            usable_ids(),
+            fit(responses_fit.fit_block(options, third_party), responses_fit.place(options)),
+            respelled(responses_fit.stands_right),
+            no_hollow_items,
+            *pairs,
+            media_from_user,
+            empty,
+            ids(RESPONSES_IDS),
+            names(RESPONSES_NAMES),
+            # «Expected a string with maximum length 10485760» (OR29).
+            text_length(min(options.max_string_chars or 10_485_760, 10_485_760)),
+            bound_to_prefix,
+            empty,
+            item_ids(RESPONSES_ITEM_IDS),
+            fit_parameters(RESPONSES_PARAMETERS, model, options.unknown == "keep"),
+            something_to_send,
+        ]
+
+    return responses
+
+
+RESPONSES_ITEM_IDS = ItemIds(
+    "openai-responses",
+    responses_fit.kind_of,
+    responses_fit.PREFIXES,
+    responses_fit.NEEDS_ID,
+    # The id of this output is that of its call (appendix A).
+    frozenset({"local_shell_call_output"}),
+)
+
+
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
@@ -286,6 +399,18 @@ TARGETS: dict[str, Target] = {
         ),
         Target(
             "openai-chat:system-first", OPENAI_CHAT, _chat(True), "as openai-chat, with all system messages in front"
+        ),
+        Target(
+            "openai-responses",
+            OPENAI_RESPONSES,
+            _responses(),
+            "OpenAI Responses: items in any order; system messages stay in place, `instructions` where they were a field of the request",
+        ),
+        Target(
+            "openai-responses:third-party",
+            OPENAI_RESPONSES,
+            _responses(third_party=True),
+            "as openai-responses, for servers that host no tools, hold no state and group calls with their outputs",
         ),
         Target(
             "anthropic", ANTHROPIC, _anthropic(), "Anthropic Messages; system messages go to the top-level field", True
@@ -349,6 +474,8 @@ MODELS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"claude-(opus-4-8|opus-5|sonnet-5|haiku-5|fable-5|mythos-5)", "anthropic:mid-system:no-prefill"),
         (r"claude-(opus|sonnet)-4-[67]", "anthropic:no-prefill"),
         (r"claude-", "anthropic"),
+        # «all function_call items of a batch before any output» (DS5, measured).
+        (r"deepseek-", "openai-responses:third-party"),
         # The same models behind Bedrock, with the prefix of a region («us.», «global.») or of an ARN.
         (r"(.*[./])?anthropic\.claude-((opus|sonnet)-4-[678]|(opus|sonnet|haiku|fable|mythos)-5)", "bedrock-converse:claude:no-prefill"),
         (r"(.*[./])?anthropic\.claude-", "bedrock-converse:claude"),

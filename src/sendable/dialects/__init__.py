@@ -33,6 +33,7 @@ class Context(msgspec.Struct, gc=False):
     blocks: Mapping[str, ReadBlock]
     before: Mapping[str, ReadField]
     after: Mapping[str, ReadField]
+    field_homes: Mapping[str, str]
     keyed: Mapping[str, ReadBlock]
     claimed: Sequence[tuple[Callable[[Fields], bool], Callable[[Fields, At, Context], Message]]]
     ledger: Ledger
@@ -50,6 +51,8 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     has no `type` by the one key that says its kind. `claims` says whether an entry of the message list is not the common envelope of
     `role` and `content` but the dialect's own; `read_entry` then reads it. `envelope`: the dialect as whose own the common envelope is
     read, where it is not a form of this one. `hoisted_aliases`: other spellings of the request field that `read_hoisted` reads.
+    `is_call` says whether an own entry is a call, so that detection knows a list by it. `read_single` and `write_single` are for a
+    message list that is not a list, where the dialect has such a form.
     """
 
     name: str
@@ -68,6 +71,9 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     write_hoisted: Callable[[Sequence[Message]], Any] | None = None
     envelope: str | None = None
     hoisted_aliases: frozenset[str] = frozenset()
+    is_call: Callable[[Fields], bool] | None = None
+    read_single: Callable[[Leaf, At, Context], Message | None] | None = None
+    write_single: Callable[[Sequence[Message]], Any] | None = None
 
 
 ALIASES = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id")

@@ -28,6 +28,8 @@ def fit_arguments(call: ToolCall, form: Literal["object", "text", "parsed text"]
     value = call.arguments
     kind = payload.kind(value)
     if call.kind == "custom":
+        if kind != "text":
+            call = _as_free_text(call, kind, ledger)
         return call if form != "object" else _freeform(call, ledger)
     if kind == "object":
         return call if form == "object" else _with(call, payload.arguments_text(value))
@@ -50,6 +52,14 @@ def fit_arguments(call: ToolCall, form: Literal["object", "text", "parsed text"]
         return _empty(call, form, ledger)
     ledger.degrade(ARG002, call, "arguments", kind=kind)
     return _with(call, _wrapped(value, form))
+
+
+def _as_free_text(call: ToolCall, kind: str, ledger: Ledger) -> ToolCall:
+    """A free-form call whose input is a text: absent is the empty one, and any other value its JSON."""
+    text = None if kind == "null" else payload.as_json_text(call.arguments)
+    if text is not None:
+        ledger.degrade(ARG002, call, "arguments", kind=kind)
+    return _with(call, "" if text is None else text)
 
 
 def _with(call: ToolCall, arguments: Leaf) -> ToolCall:

@@ -137,7 +137,8 @@ def _is_own(message: Message, own: str) -> bool:
 def _is_void(message: Message, answered_by: frozenset[str], system_too: bool, whole: bool) -> bool:
     if message.role == "tool" or (message.role in INSTRUCTING and not system_too):
         return False
-    if _left(message):
+    if _left(message) or (message.role in INSTRUCTING and message.extra is not None):
+        # A system message may be nothing but its fields: «the directive-only form (content: [] with output_config)» (AN4).
         return False
     fields = payload.fields(message.raw)
     answered = message.intact and fields is not None and bool(message.blocks) and not answered_by.isdisjoint(fields)
@@ -165,7 +166,7 @@ def _without_blank(message: Message, ledger: Ledger) -> Message:
         elif type(block) is ToolResult and _holds_blank(block.content):
             inside: list[Block] = []
             for inner in block.content:
-                if type(inner) is Text and payload.is_blank(inner.text):
+                if type(inner) is Text and _is_blank_block(inner):
                     _say_blank(inner, ledger, quiet=False)
                 else:
                     inside.append(inner)
@@ -188,9 +189,15 @@ def _say_blank(block: Text, ledger: Ledger, quiet: bool) -> None:
 
 def _holds_blank(content: Sequence[Block]) -> bool:
     for inner in content:
-        if type(inner) is Text and payload.is_blank(inner.text):
+        if type(inner) is Text and _is_blank_block(inner):
             return True
     return False
+
+
+def _is_blank_block(text: Text) -> bool:
+    """Whether a text inside a result is a blank block: the empty text as the whole content is not one, and may be accepted (13.6)."""
+    bare = type(text.raw) is not dict
+    return payload.is_blank(text.text) and not (bare and payload.is_empty(text.text))
 
 
 NO_OUTPUT = "[no output]"

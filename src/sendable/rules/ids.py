@@ -6,14 +6,18 @@ later and is the same is the one that is rewritten.
 
 from __future__ import annotations
 
+import hashlib
 import re
+import string
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, final
 
 import msgspec
 
+from sendable import payload
 from sendable.codes import IDS001, IDS002, IDS003, IDS004, IDS005, PAR004
-from sendable.conversation import Block, Conversation, Message, ToolCall, ToolResult, changed
+from sendable.conversation import Block, Conversation, Message, Setting, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, with_messages
 
@@ -34,6 +38,9 @@ def plain_form(pattern: str, longest: int) -> Form:
 
     def candidates(value: str) -> Iterator[str]:
         safe = re.sub(r"[^A-Za-z0-9_-]", "_", value)[:longest] or "call"
+        if not accepted.fullmatch(safe):
+            # Only the first character can still be wrong: a name may have to begin with a letter or `_`.
+            safe = f"_{safe}"[:longest]
         if accepted.fullmatch(safe):
             yield safe
         number = 2
@@ -45,11 +52,66 @@ def plain_form(pattern: str, longest: int) -> Form:
     return Form(accepted, candidates)
 
 
-def ids(form: Form, *, written: bool = True) -> Rule:
+def word_form(longest: int) -> Form:
+    """A form of letters, digits and underscores that does not begin with a digit."""
+    accepted = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{longest - 1}}}")
+
+    def candidates(value: str) -> Iterator[str]:
+        safe = re.sub(r"[^A-Za-z0-9_]", "_", value) or "_"
+        safe = ("_" + safe if safe[0].isdigit() else safe)[:longest]
+        yield safe
+        number = 2
+        while True:
+            end = f"_{number}"
+            yield safe[: longest - len(end)] + end
+            number += 1
+
+    return Form(accepted, candidates)
+
+
+_ALPHABET = string.digits + string.ascii_letters
+
+
+def digest_form(length: int) -> Form:
+    """A form of exactly so many letters and digits. A fresh one is a digest of the stored one, so that two that differ only in their tails
+    stay different, and the same one is the same in every run."""
+
+    def candidates(value: str) -> Iterator[str]:
+        number = 0
+        while True:
+            hashed = hashlib.blake2b(f"{number}:{value}".encode("utf-8", "surrogatepass"), digest_size=length * 2).digest()
+            yield "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in hashed[:length])
+            number += 1
+
+    return Form(re.compile(f"[A-Za-z0-9]{{{length}}}"), candidates)
+
+
+@lru_cache(maxsize=1024)
+def _numbered(name: str, before: int) -> Form:
+    def candidates(value: str) -> Iterator[str]:
+        number = before
+        while True:
+            yield f"functions.{name}:{number}"
+            number += 1
+
+    return Form(re.compile(re.escape(f"functions.{name}:") + r"\d+"), candidates)
+
+
+def numbered_form(call: ToolCall, before: int) -> Form:
+    """The form `functions.NAME:N`, of which N counts all calls of the conversation. After `names`.
+
+    Source: «`functions.{name}:{idx}` with a conversation-global counter» (Kimi's tool call guidance, section 10.2, reported): renderers
+    read the tool's name from the id.
+    """
+    return _numbered(str(call.name), before)
+
+
+def ids(form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, needed: bool = True) -> Rule:
     """Every call has a text id that the target accepts and no other call has, and its result the same.
 
     A number becomes its decimal text. Repeated ids are told apart by position: within a turn the k-th result answers the k-th call.
-    `written`: the target writes ids, so that one that a form without ids never had is reported.
+    `form`: the same for all, or given by a call and the number of calls before it. `written`: the target writes ids, so that one that a
+    form without ids never had is reported. `needed`: every call needs one, also one that pairs by its name.
 
     Loses: IDS001, IDS003, IDS005, PAR004.
     """
@@ -58,18 +120,26 @@ def ids(form: Form, *, written: bool = True) -> Rule:
         used: set[str] = set()
         # For each stored id of the turn, the new ids of its calls in order, and how many results have taken theirs.
         waiting: dict[Any, list[str]] = {}
+        # The new id that the last result of each stored id has taken: a further one answers the same call.
+        taken: dict[Any, str] = {}
         out: list[Message] = []
         touched = False
         first: dict[str, ToolCall] = {}
+        before = 0
         for message in conversation.messages:
             blocks: list[Block] | None = None
             for index, block in enumerate(message.blocks):
+                if not needed and (type(block) is ToolCall or type(block) is ToolResult) and block.by_name:
+                    continue  # keeps: the target pairs it by its name
                 if type(block) is ToolCall and block.executor == "client":
-                    new = _fresh(block, form, used, first, written, ledger)
+                    own = form(block, before) if callable(form) else form
+                    before += 1
+                    new = _fresh(block, own, used, first, written, ledger)
                     waiting.setdefault(_pairs_by(block), []).append(new)
                 elif type(block) is ToolResult and block.executor == "client":
                     queue = waiting.get(_pairs_by(block))
-                    new = queue.pop(0) if queue else block.id
+                    new = queue.pop(0) if queue else taken.get(_pairs_by(block), block.id)
+                    taken[_pairs_by(block)] = new
                 else:
                     continue  # keeps: only calls and results have ids to rewrite
                 if new != block.id or type(block.id) is not str or block.by_name:
@@ -86,7 +156,7 @@ def ids(form: Form, *, written: bool = True) -> Rule:
 
 def _pairs_by(block: ToolCall | ToolResult) -> Any:
     if block.by_name:
-        return (block.name,)
+        return (block.name if type(block.name) is str else None,)
     return str(block.id) if type(block.id) is int else block.id
 
 
@@ -124,25 +194,26 @@ def _fresh(
 def names(form: Form) -> Rule:
     """Every call has a name that the target accepts: the same new name for the same old one, and never one that another tool has.
 
-    A call without a usable name is named `invalid_tool_call`, in the output only.
+    A call without a usable name is named `invalid_tool_call`, in the output only. A declared tool whose name the target refuses gets the
+    same new name as its calls, in `tools` and in `tool_choice`.
 
     Loses: IDS002, IDS004.
     """
 
     def names(conversation: Conversation, ledger: Ledger) -> Conversation:
         messages = conversation.messages
-        if not any(
+        declared = [_declared(setting) for setting in conversation.settings]
+        if all(name is None or form.pattern.fullmatch(name) for name in declared) and not any(
             type(block) is ToolCall and not _acceptable(block, form) for message in messages for block in message.blocks
         ):
             return conversation
         renamed: dict[str, str] = {}
-        used = {
-            setting.value["name"]
-            for setting in conversation.settings
-            if setting.name == "tool" and type(setting.value.get("name")) is str
-        }
+        used = {name for name in declared if name is not None}
+        settings = tuple([_renamed(setting, form, renamed, used, ledger) for setting in conversation.settings])
+        if any(a is not b for a, b in zip(settings, conversation.settings, strict=True)):
+            conversation = msgspec.structs.replace(conversation, settings=settings)
         out: list[Message] = []
-        new_names: dict[str, str] = {}
+        new_names: dict[Any, str] = {}
         for message in messages:
             blocks: list[Block] | None = None
             for index, block in enumerate(message.blocks):
@@ -151,16 +222,40 @@ def names(form: Form) -> Rule:
                         used.add(block.name)
                         continue  # keeps: the name stands
                     new = _new_name(block, form, renamed, used, ledger)
-                    new_names[str(block.id)] = new
+                    new_names[_pairs_by(block)] = new
                     blocks = list(message.blocks) if blocks is None else blocks
                     blocks[index] = changed(block, name=new)
-                elif type(block) is ToolResult and str(block.id) in new_names:
+                elif type(block) is ToolResult and block.executor == "client" and _pairs_by(block) in new_names:
                     blocks = list(message.blocks) if blocks is None else blocks
-                    blocks[index] = changed(block, name=new_names[str(block.id)])
+                    blocks[index] = changed(block, name=new_names[_pairs_by(block)])
             out.append(message if blocks is None else changed(message, blocks=tuple(blocks)))
         return with_messages(conversation, out)
 
     return names
+
+
+def _declared(setting: Setting) -> str | None:
+    """The name of the tool that a setting declares or chooses."""
+    if setting.name in ("tool", "tool_choice") and type(setting.value) is dict:
+        return payload.string(setting.value.get("name"))
+    return None
+
+
+def _renamed(setting: Setting, form: Form, renamed: dict[str, str], used: set[str], ledger: Ledger) -> Setting:
+    """A declaration, or a choice, of a tool under a name that the target accepts.
+
+    Loses: IDS002.
+    """
+    name = _declared(setting)
+    if name is None or not name.strip() or form.pattern.fullmatch(name):
+        return setting
+    if name not in renamed:
+        new = next(candidate for candidate in form.candidates(name) if candidate not in used)
+        renamed[name] = new
+        used.add(new)
+    ledger.rename(IDS002, setting, "name", new=renamed[name])
+    fitted: Setting = changed(setting, value={**setting.value, "name": renamed[name]})
+    return fitted
 
 
 def _acceptable(call: ToolCall, form: Form) -> bool:
@@ -177,3 +272,33 @@ def _new_name(call: ToolCall, form: Form, renamed: dict[str, str], used: set[str
         used.add(new)
     ledger.rename(IDS002, call, "name", new=new)
     return new
+
+
+def named_results(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Every result has the name of its call. One that had none, or the same, gets it without a word. After `names`.
+
+    Source: «functionResponse.name "call_1073557" does not match functionCall.name / Name cannot be empty» (case
+    toolname-gemini-response-name-missing, 2026-08-30).
+
+    Loses: IDS002 (a result that had another name).
+    """
+    called: dict[Any, Any] = {}
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        blocks: list[Block] | None = None
+        for index, block in enumerate(message.blocks):
+            if type(block) is ToolCall and block.executor == "client":
+                called[_pairs_by(block)] = block.name
+            elif type(block) is ToolResult and block.executor == "client":
+                name = called.get(_pairs_by(block), block.name)
+                if name != block.name:
+                    if type(block.name) is str and block.name.strip():
+                        ledger.rename(IDS002, block, "name", new=name)
+                    blocks = list(message.blocks) if blocks is None else blocks
+                    blocks[index] = changed(block, name=name)
+        if blocks is not None:
+            message = changed(message, blocks=tuple(blocks))
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation

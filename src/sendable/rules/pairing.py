@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, final
 
+import msgspec
+
 from sendable import payload
-from sendable.codes import PAR001, PAR002, PAR003, PAR004, PAR005, PAR006, PAR008, PAR009, SYS001
+from sendable.codes import IDS005, PAR001, PAR002, PAR003, PAR004, PAR005, PAR006, PAR007, PAR008, PAR009, SYS001
 from sendable.conversation import INSTRUCTING, SERVER, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
@@ -35,9 +37,104 @@ def usable_ids(unusable: frozenset[Any] = frozenset()) -> Rule:
                     message = changed(message, blocks=tuple(kept))
                     touched = True
             messages.append(message)
-        return with_messages(conversation, messages) if touched else conversation
+        return _known_by_name(with_messages(conversation, messages) if touched else conversation, ledger)
 
     return usable_ids
+
+
+@final
+class _Waiting:
+    """A call that no result has answered yet: where it stands, and in which run of assistant messages."""
+
+    __slots__ = ("answered", "call", "place", "run")
+
+    def __init__(self, call: ToolCall, place: tuple[int, int], run: int) -> None:
+        self.call, self.place, self.run = call, place, run
+        self.answered = False
+
+
+def _known_by_name(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Where only one of a call and its result has an id, they are known by their name: the result takes the call's id, or the call the
+    result's. A result with neither id nor name answers the first call that waits.
+
+    Source: «Matching is by id if present else by name/order» (GE9); recorded: a call with an id, answered by its name alone (200).
+
+    Loses: IDS005 (for a call that takes an id).
+    """
+    messages = conversation.messages
+    if not any(
+        (type(block) is ToolCall or type(block) is ToolResult) and block.by_name
+        for message in messages
+        for block in message.blocks
+    ):
+        return conversation
+    by_id: dict[Any, list[_Waiting]] = {}
+    by_name: dict[Any, list[_Waiting]] = {}
+    everyone: list[_Waiting] = []
+    new: dict[tuple[int, int], Block] = {}
+    run = 0
+    for index, message in enumerate(messages):
+        run += message.role != "assistant"
+        for number, block in enumerate(message.blocks):
+            if type(block) is ToolCall and block.executor == "client":
+                waiting = _Waiting(block, (index, number), run)
+                everyone.append(waiting)
+                by_name.setdefault((block.by_name, block.name if type(block.name) is str else None), []).append(waiting)
+                if not block.by_name:
+                    by_id.setdefault(_key(block), []).append(waiting)
+            elif type(block) is ToolResult and block.executor == "client":
+                name = block.name if type(block.name) is str and block.name.strip() else None
+                if not block.by_name:
+                    found = _next(by_id.get(_key(block)) if is_usable(block.id) else None)
+                    if found is None and is_usable(block.id) and _key(block) not in by_id:
+                        found = _next(by_name.get((True, name)))
+                        if found is not None:
+                            ledger.synthesize(IDS005, found.call, None, new=str(block.id))
+                            new[found.place] = changed(found.call, id=block.id, by_name=False)
+                            by_id[_key(block)] = []
+                else:
+                    found = _next(by_name.get((True, block.name if type(block.name) is str else None)))
+                    if found is None:
+                        found = _next(by_name.get((False, name)) if name is not None else everyone)
+                        if found is not None:
+                            new[index, number] = _of(found.call, block, name)
+                if found is not None:
+                    found.answered = True
+    if not new:
+        return conversation
+    out = [
+        _with_new(message, index, new) if any((index, number) in new for number in range(len(message.blocks))) else message
+        for index, message in enumerate(messages)
+    ]
+    return with_messages(conversation, out)
+
+
+def _next(waiting: list[_Waiting] | None) -> _Waiting | None:
+    """The first of the calls that wait in the last run in which any of them waits."""
+    while waiting and waiting[-1].answered:
+        waiting.pop()
+    found: _Waiting | None = None
+    for candidate in reversed(waiting or ()):
+        if candidate.run != waiting[-1].run:  # type: ignore[index]
+            break
+        if not candidate.answered:
+            found = candidate
+    return found
+
+
+def _of(call: ToolCall, result: ToolResult, name: str | None) -> ToolResult:
+    """A result with the id, or without one the name, of the call that it answers. It is still written as it came if it has a name."""
+    known: ToolResult = msgspec.structs.replace(
+        result, id=call.id, by_name=call.by_name, name=call.name, intact=result.intact and name is not None
+    )
+    return known
+
+
+def _with_new(message: Message, index: int, new: dict[tuple[int, int], Block]) -> Message:
+    blocks = tuple([new.get((index, number), block) for number, block in enumerate(message.blocks)])
+    intact = message.intact and all(block.intact for block in blocks)
+    known: Message = msgspec.structs.replace(message, blocks=blocks, intact=intact)
+    return known
 
 
 def _unusable(block: Block, unusable: frozenset[Any], ledger: Ledger) -> bool:
@@ -74,9 +171,12 @@ class _Turn:
 class _Pairing:
     """What the walk found: the turns, and what becomes of each block that does not stay where it is."""
 
-    __slots__ = ("gone", "turn_of", "turns")
+    __slots__ = ("again", "gone", "more", "turn_of", "turns")
 
     def __init__(self) -> None:
+        # Results beyond the first of a call that may have several, and what pairs calls that were declared more than once.
+        self.more: set[int] = set()
+        self.again: set[Any] = set()
         self.turns: dict[int, _Turn] = {}
         self.turn_of: dict[int, _Turn] = {}
         self.gone: set[int] = set()
@@ -108,6 +208,10 @@ def pair(
     repeated: Literal["kept", "dropped"] = "kept",
     turn: Literal["message", "run"] = "message",
     missing: Literal["in order", "last"] = "in order",
+    stands: Literal["next", "anywhere"] = "next",
+    several: frozenset[str] = frozenset(),
+    alone: Callable[[ToolResult], bool] = lambda result: False,
+    waits: Callable[[ToolCall], bool] = lambda call: False,
 ) -> Rule:
     """Every call has exactly one result, next to it, and every result has a call.
 
@@ -115,20 +219,41 @@ def pair(
     id; a result answers the nearest earlier unanswered call of its id, within one turn the k-th the k-th; a result without a call is
     dropped, and so is a second one, unless the first is our own synthetic text; a displaced result moves next to its call, a system
     message between them behind the results; an unanswered call gets a synthetic result among the real ones, in the order of the calls,
-    or after them. `turn`: whether results follow each message, or a run of assistant messages with calls.
+    or after them. `turn`: whether results follow each message, or a run of assistant messages with calls. `stands`: whether a result
+    stands next to its call, or anywhere behind it (then only those of repeated ids move). `several`: the kinds of result of which a call
+    may have more than one. `alone`: whether a result belongs to no call at all. `waits`: whether a call may stay unanswered.
 
     Loses: PAR001, PAR002, PAR003, PAR004, PAR006, SYS001.
     """
 
     def pair(conversation: Conversation, ledger: Ledger) -> Conversation:
         messages = conversation.messages
-        found = _walk(messages, repeated, turn, conversation.continued, ledger)
-        return _lay_out(conversation, found, missing, ledger)
+        may = _May(several, alone, conversation.continued)
+        found = _walk(messages, repeated, turn, may, ledger)
+        return _lay_out(conversation, found, _Layout(missing, stands, waits), ledger)
 
     return pair
 
 
-def _walk(messages: Sequence[Message], repeated: str, unit: str, continued: bool, ledger: Ledger) -> _Pairing:
+@final
+class _May(msgspec.Struct, frozen=True):
+    """Which results may stand that answer no waiting call. `continued`: the call may be in a part that the provider holds."""
+
+    several: frozenset[str]
+    alone: Callable[[ToolResult], bool]
+    continued: bool
+
+
+@final
+class _Layout(msgspec.Struct, frozen=True):
+    """Where results go: those that are missing, and those that came elsewhere; and which calls need none."""
+
+    missing: str
+    stands: str
+    waits: Callable[[ToolCall], bool]
+
+
+def _walk(messages: Sequence[Message], repeated: str, unit: str, may: _May, ledger: Ledger) -> _Pairing:
     """Match results to calls, forwards.
 
     Loses: PAR002, PAR003, PAR004.
@@ -156,6 +281,8 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, continued: bool
                     ledger.drop(PAR004, block, "id", related=(owner,))
                     found.gone.add(id(block))
                     continue  # keeps: the lines above report it
+                if owner is not block:
+                    found.again.add(key)
                 if current is None or (unit == "message" and current.last != index):
                     current = _Turn(index)
                 current.last = index
@@ -171,7 +298,7 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, continued: bool
                 assert type(block) is ToolResult
                 if block.executor == "provider":
                     continue  # keeps: server pairs are judged by `server_pairs`
-                _answer(block, open_turns, first, answered, continued, found, ledger)
+                _answer(block, open_turns, first, answered, may, found, ledger)
     return found
 
 
@@ -180,7 +307,7 @@ def _answer(
     open_turns: dict[Any, list[_Turn]],
     first: dict[Any, ToolCall],
     answered: dict[Any, tuple[ToolCall, _Turn]],
-    continued: bool,
+    may: _May,
     found: _Pairing,
     ledger: Ledger,
 ) -> None:
@@ -213,14 +340,74 @@ def _answer(
             turn.answers[id(call)] = result
             found.turn_of[id(result)] = turn
             return
-        ledger.drop(PAR003, result, "id", related=(call, earlier))
+        if result.kind in may.several:
+            found.turn_of[id(result)] = turn
+            found.more.add(id(result))
+            return
+        ledger.drop(PAR003, result, "id", related=(call, earlier), differs=not _same(result, earlier))
         found.gone.add(id(result))
         return
-    if continued:
-        # Its call is in the part that the provider holds.
+    if may.continued or may.alone(result):
+        # Its call is in the part that the provider holds, or there never was one.
         return
     ledger.drop(PAR002, result, "id", because=ledger.lost.get(key) if type(key) in (str, tuple) else None)
     found.gone.add(id(result))
+
+
+def _same(one: ToolResult, other: ToolResult) -> bool:
+    """Whether two results say the same, by their texts; what else is in them is compared as it is stored."""
+
+    def said(block: Block) -> Any:
+        return payload.string(block.text) if type(block) is Text else payload.plain(block.raw)
+
+    return bool(one.error) == bool(other.error) and [*map(said, one.content)] == [*map(said, other.content)]
+
+
+def one_result(kinds: frozenset[str]) -> Rule:
+    """A call has one result: further ones of a kind of which a call may have several are joined to the first.
+
+    Source: two outputs for one call are normal where a running tool may already say something (Codex 0.171, recorded).
+
+    Loses: PAR007 (a degrade, for each that was joined).
+    """
+
+    def one_result(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if not any(type(block) is ToolResult and block.kind in kinds for m in conversation.messages for block in m.blocks):
+            return conversation
+        out: list[Message] = []
+        first: dict[Any, tuple[int, ToolResult]] = {}
+        touched = False
+        for message in conversation.messages:
+            kept: list[Block] = []
+            for block in message.blocks:
+                if type(block) is ToolCall and type(block.id) in (str, int):
+                    first.pop(_key(block), None)
+                elif type(block) is ToolResult and block.kind in kinds and type(block.id) in (str, int):
+                    owner = first.get(_key(block))
+                    if owner is not None:
+                        ledger.degrade(PAR007, block, related=(owner[1],))
+                        joined = changed(owner[1], content=(*owner[1].content, *block.content))
+                        place = owner[0]
+                        holder = out[place] if place < len(out) else None
+                        if holder is None:
+                            kept = [joined if other is owner[1] else other for other in kept]
+                        else:
+                            blocks = tuple([joined if other is owner[1] else other for other in holder.blocks])
+                            out[place] = changed(holder, blocks=blocks)
+                        first[_key(block)] = (place, joined)
+                        continue  # keeps: the lines above joined it
+                    if not _is_interrupted(block):
+                        first[_key(block)] = (len(out), block)
+                kept.append(block)
+            if len(kept) == len(message.blocks) and all(a is b for a, b in zip(kept, message.blocks, strict=True)):
+                out.append(message)
+                continue  # keeps: the line above
+            touched = True
+            if kept:
+                out.append(changed(message, blocks=tuple(kept)))
+        return with_messages(conversation, out) if touched else conversation
+
+    return one_result
 
 
 def _is_interrupted(result: ToolResult) -> bool:
@@ -232,7 +419,7 @@ def _is_interrupted(result: ToolResult) -> bool:
     )
 
 
-def _lay_out(conversation: Conversation, found: _Pairing, missing: str, ledger: Ledger) -> Conversation:
+def _lay_out(conversation: Conversation, found: _Pairing, layout: _Layout, ledger: Ledger) -> Conversation:
     """Put every result next to its call, move nothing that stands right, and invent what is missing.
 
     Loses: PAR001, PAR006, SYS001.
@@ -241,7 +428,7 @@ def _lay_out(conversation: Conversation, found: _Pairing, missing: str, ledger: 
     plan = _Plan()
     for index, turn in found.turns.items():
         if index == turn.last:
-            _place(index, turn, messages, found, plan, missing, ledger)
+            _place(index, turn, messages, found, plan, layout, ledger)
     inserted, later, moved = plan.behind, plan.later, plan.moved
     if not inserted and not later and not found.gone and not moved and not plan.before:
         return conversation
@@ -313,7 +500,7 @@ def _place(
     messages: Sequence[Message],
     found: _Pairing,
     plan: _Plan,
-    missing: str,
+    layout: _Layout,
     ledger: Ledger,
 ) -> None:
     """Find which results of a turn already follow it, and say where the others go.
@@ -338,8 +525,9 @@ def _place(
             if type(block) is ToolResult and block.executor == "client":
                 if found.turn_of.get(id(block)) is turn:
                     mine = True
-                    here.add(id(block))
                     anchor = block
+                    if id(block) not in found.more:
+                        here.add(id(block))
             else:
                 other = True
         if mine:
@@ -347,7 +535,7 @@ def _place(
         if other or (not mine and any(id(block) not in found.gone for block in message.blocks)) or not message.blocks:
             break
     for system in between:
-        if system < behind:
+        if system < behind and layout.stands == "next":
             ledger.move(SYS001, messages[system], related=(turn.calls[0][0],))
             plan.later[system] = behind
     # In a turn where every result stands right, this is all.
@@ -357,7 +545,7 @@ def _place(
     arrived: list[ToolResult] = []
     for call, _message in turn.calls:
         answer = turn.answers.get(id(call))
-        if answer is not None and id(answer) not in here:
+        if answer is not None and id(answer) not in here and (layout.stands == "next" or _key(call) in found.again):
             arrived.append(answer)
     if len(arrived) > 1:
         place = {
@@ -373,13 +561,13 @@ def _place(
     absent: list[tuple[ToolResult, ToolResult | None]] = []
     for call, _message in reversed(turn.calls):
         answer = turn.answers.get(id(call))
-        if answer is None:
+        if answer is None and not layout.waits(call):
             absent.append((_interrupted(call), following))
-        elif id(answer) in here:
+        elif answer is not None and id(answer) in here:
             following = answer
     for invented, before in reversed(absent):
         ledger.synthesize(PAR001, invented)
-        if before is None or missing == "last":
+        if before is None or layout.missing == "last":
             results.append(invented)
         else:
             plan.before.setdefault(id(before), []).append(invented)
@@ -415,14 +603,16 @@ def server_pairs(resumable: bool) -> Rule:
         if lacks(conversation, SERVER):
             return conversation
         messages = list(conversation.messages)
-        calls: dict[Any, tuple[int, ToolCall]] = {}
         open_calls: dict[Any, tuple[int, ToolCall]] = {}
+        halves: list[tuple[int, ToolCall]] = []
         touched = False
         for index, message in enumerate(messages):
             blocks: list[Block] = []
             for block in message.blocks:
                 if type(block) is ToolCall and block.executor == "provider":
-                    calls[block.id] = open_calls[block.id] = (index, block)
+                    if block.id in open_calls:
+                        halves.append(open_calls[block.id])
+                    open_calls[block.id] = (index, block)
                 elif type(block) is ToolResult and block.executor == "provider":
                     owner = open_calls.pop(block.id, None) if type(block.id) in (str, int) else None
                     if owner is None:
@@ -439,7 +629,7 @@ def server_pairs(resumable: bool) -> Rule:
                 messages[index] = changed(message, blocks=tuple(blocks))
                 touched = True
         last = len(messages) - 1
-        for index, call in open_calls.values():
+        for index, call in (*halves, *open_calls.values()):
             if resumable and index == last and messages[index].blocks and messages[index].blocks[-1] is call:
                 continue  # keeps: the provider resumes it
             ledger.drop(PAR008, call, "id")

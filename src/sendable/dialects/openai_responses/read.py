@@ -180,26 +180,16 @@ def read_reasoning(fields: Fields, at: At, context: Context) -> Block:
     sealed = fields.get("encrypted_content")
     signed = payload.kind(sealed) == "text" and not payload.is_blank(sealed)
     texts: list[Leaf] = []
-    known = ["type", "encrypted_content"] if signed or payload.is_null(sealed) else ["type"]
+    known = ["type", *(["encrypted_content"] if signed or payload.is_null(sealed) else [])]
     for key in ("summary", "content"):
-        parts = payload.items(fields.get(key))
-        read = None if parts is None else [_thought(part) for part in parts]
-        if read is not None and None not in read:
-            texts.extend(read)
-            known.append(key)
-        elif payload.is_null(fields.get(key)):
+        thoughts = [_thought(part) for part in payload.items(fields.get(key)) or ()]
+        if None not in thoughts and payload.kind(fields.get(key)) in ("list", "null"):
+            texts.extend(thoughts)
             known.append(key)
     extra = remaining(fields, tuple(known))
-    intact = payload.kind(fields.get("summary")) == "list" and payload.kind(fields.get("content")) in ("list", "null")
-    return Reasoning(
-        payload.joined(texts, "\n\n") if texts else None,
-        Signature(HOME, "encrypted", sealed) if signed else None,
-        at,
-        fields,
-        HOME,
-        intact and "summary" in known and "content" in (*known, *(() if "content" in fields else ("content",))),
-        extra,
-    )
+    intact = len(known) == 4 and payload.kind(fields.get("summary")) == "list"
+    signature = Signature(HOME, "encrypted", sealed) if signed else None
+    return Reasoning(payload.joined(texts, "\n\n") if texts else None, signature, at, fields, HOME, intact, extra)
 
 
 def _thought(part: Leaf) -> Leaf | None:
@@ -250,9 +240,8 @@ def read_output(kind: str) -> ReadBlock:
         extra = remaining(fields, ("type", "call_id", "output", *gone, *((key,) if key else ())))
         content, regular = _read_output(kind, output, at, context)
         failed = kind == "apply_patch_call_output" and payload.string(fields.get("status")) == "failed"
-        intact = regular and not gone and key in ("call_id", "id")
-        if kind == "function_call" and key is None:
-            intact = regular
+        standalone = kind == "function_call_output" and key is None and payload.kind(fields.get("name")) == "text"
+        intact = regular and not gone and (key in ("call_id", "id") or standalone)
         return ToolResult(
             call_id, content, at, fields, HOME, intact, extra, payload.string(fields.get("name")), True if failed else None,
             {"function_call_output": "function", "custom_tool_call_output": "custom"}.get(kind, kind.removesuffix("_output")),
@@ -349,7 +338,8 @@ def claims(fields: Fields) -> bool:
         return False
     if kind == "message":
         content = payload.items(fields.get("content"))
-        return "role" in fields and (not content or any(_is_part(part) for part in content))
+        role = payload.string(fields.get("role"))
+        return role is not None and bool(role.strip()) and (not content or any(_is_part(part) for part in content))
     return kind in ITEMS or ("role" not in fields and "content" not in fields and "parts" not in fields)
 
 
@@ -397,7 +387,11 @@ def read_instructions(value: Leaf, at: At, context: Context) -> Message | None:
 
 def read_single(value: Leaf, at: At, context: Context) -> Message | None:
     """An `input` that is a text: one user message, at the path of the field."""
-    return Message("user", (Text(value, at, value),), at, value, HOME, True, bare=True) if payload.kind(value) == "text" else None
+    return (
+        Message("user", (Text(value, at, value),), at, value, HOME, True, bare=True)
+        if payload.kind(value) == "text"
+        else None
+    )
 
 
 # Request fields. The hub's words for what two dialects share; every other field keeps its own name and is OpenAI's alone.

@@ -1,0 +1,27 @@
+"""OpenAI Responses."""
+
+from __future__ import annotations
+
+from sendable.dialects import Dialect
+from sendable.dialects.openai_responses import read, write
+
+OPENAI_RESPONSES = Dialect(
+    name=read.HOME,
+    key="input",
+    blocks=read.BLOCKS,
+    before={},
+    after={},
+    body_keys=frozenset(
+        {"instructions", "previous_response_id", "conversation", "max_output_tokens", "max_tool_calls", "truncation"}
+    ),
+    read_setting=read.read_setting,
+    write=write.write,
+    write_settings=write.write_settings,
+    claims=read.claims,
+    read_entry=read.read_entry,
+    is_call=read.is_call,
+    read_hoisted=("instructions", read.read_instructions),
+    write_hoisted=write.write_instructions,
+    read_single=read.read_single,
+    write_single=write.write_single,
+)
