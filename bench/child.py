@@ -1,6 +1,6 @@
 """What runs in a fresh process: one call whose peak memory is read. Prints one JSON object.
 
-    python -m bench.child NAME SOURCE TO FILE     NAME of a candidate, or `objects same`
+    python -m bench.child NAME SOURCE TO FILE     NAME: a floor, a peer, `sendable`, or `objects same`
 
 A fresh process, because peak memory never goes down again, and because `getrusage` hands a child the peak of the parent that
 started it: on Linux the peak is therefore read from `VmHWM`, which begins anew with the program.
@@ -32,8 +32,13 @@ def peak_memory(name: str, source: Any, to: Any, path: str) -> dict[str, int]:
         call(json.loads(warm))
         given = json.loads(data)
     else:
-        known = {c.name: c.call for c in (*candidates.FLOORS, *candidates.peers(source, to))}
-        call = known[name] if name in known else candidates.ours(to)
+        floors = {c.name: c.call for c in candidates.FLOORS}
+        if name in floors:
+            call = floors[name]
+        elif name == "sendable":
+            call = candidates.ours(to)
+        else:  # only now: what a peer imports would stand in the memory of the others too
+            call = {c.name: c.call for c in candidates.peers(source, to)}[name]
         call(warm)
     gc.collect()
     before = peak_kib(reset=True)

@@ -37,7 +37,8 @@ OURS = "**sendable**"
 ACROSS, ACROSS_SHORT, SAME, OBJECTS_SAME, OBJECTS_ACROSS = 2.0, 3.5, 1.0, 1.0, 2.0
 GROWTH, MEMORY, IMPORT = 1.2, 3.0, 1.5
 
-IMPORT_COST = "from time import process_time_ns as t; a = t(); import {}; print(t() - a)"
+IMPORT_COST = "from time import process_time_ns as t; a = t(); {}; print(t() - a)"
+READY = "from sendable import normalize_json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ def memory(run: Run) -> Iterator[Table]:
 
 
 def memory_cell(run: Run, what: str, name: str, source: str, to: str, file: Path, goal: float | None) -> str:
-    done = child("-m", "bench.child", name, source, to, str(file))
+    done = child("-m", "bench.child", name.strip("*"), source, to, str(file))
     if isinstance(done, str):
         if OURS in what:
             run.failures.append(f"memory, {what}: {done}")
@@ -274,27 +275,29 @@ def memory_cell(run: Run, what: str, name: str, source: str, to: str, file: Path
 
 
 def imports(run: Run) -> Iterator[Table]:
-    modules = ["msgspec", "sendable", *(m for m in ("orjson", "linguafranca") if find_spec(m))]
-    progress(f"import of {', '.join(modules)} in fresh processes")
-    timed = {module: Timed([]) for module in modules}
+    statements = ["import msgspec", "import sendable", READY]
+    statements += [f"import {module}" for module in ("orjson", "linguafranca") if find_spec(module)]
+    progress(f"{'; '.join(statements)}: each in fresh processes")
+    timed = {statement: Timed([]) for statement in statements}
     for turn in range(max(7, 3 * run.rounds)):
-        first = turn % len(modules)
-        for module in modules[first:] + modules[:first]:
-            done = child("-c", IMPORT_COST.format(module))
+        first = turn % len(statements)
+        for statement in statements[first:] + statements[:first]:
+            done = child("-c", IMPORT_COST.format(statement))
             if isinstance(done, str):
-                timed[module].error = done
+                timed[statement].error = done
             elif turn:  # the first one may have to compile
-                timed[module].samples.append(float(done))
+                timed[statement].samples.append(float(done))
     table = Table("Import in a fresh process", ["", "CPU ms, best (median)", "ratio to `import msgspec`"])
-    for module in modules:
-        if timed[module].error:
-            run.failures.append(f"import {module}: {timed[module].error}")
-            table.rows.append([module, "failed", ""])
+    table.note = "The package loads its parts at the first use of a name, so the goal is asked of both: the bare import and the name."
+    for statement in statements:
+        if timed[statement].error:
+            run.failures.append(f"{statement}: {timed[statement].error}")
+            table.rows.append([statement, "failed", ""])
             continue
-        best, middle = timed[module].best / 1e6, median(timed[module].samples) / 1e6
-        goal = IMPORT if module == "sendable" else None
-        ratio = run.cell(f"import {module}", timed[module], timed["msgspec"], goal)
-        table.rows.append([f"`import {module}`", f"{best:.1f} ({middle:.1f})", ratio])
+        best, middle = timed[statement].best / 1e6, median(timed[statement].samples) / 1e6
+        goal = IMPORT if "sendable" in statement else None
+        ratio = run.cell(statement, timed[statement], timed["import msgspec"], goal)
+        table.rows.append([f"`{statement}`", f"{best:.1f} ({middle:.1f})", ratio])
     yield table
 
 
