@@ -90,7 +90,7 @@ def _signs(listed: Any, dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, 
         fields = payload.fields(entry)
         if fields is None:
             continue  # keeps: only looks
-        if "type" in fields:
+        if "type" in fields or "parts" in fields:
             for dialect in dialects.values():
                 if dialect.claims is not None and dialect.is_call is not None and dialect.claims(fields):
                     yield dialect.name, ("messages", index), dialect.is_call(fields)

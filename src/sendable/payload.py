@@ -20,6 +20,10 @@ from msgspec import Raw
 Leaf = object
 Kind = Literal["text", "list", "object", "number", "bool", "null", "other"]
 
+class NotFramed(Exception):
+    """These bytes hold something that has to be decoded to be put right, or no JSON at all."""
+
+
 _PLAIN: dict[type, Kind] = {
     str: "text", dict: "object", list: "list", type(None): "null", bool: "bool", int: "number", float: "number", tuple: "list",
 }  # fmt: skip
@@ -122,6 +126,11 @@ def is_true(value: Leaf) -> bool:
     return value is True or (type(value) is Raw and memoryview(value)[0] == 116)
 
 
+def is_false(value: Leaf) -> bool:
+    """Whether the leaf is JSON false."""
+    return value is False or (type(value) is Raw and memoryview(value)[0] == 102)
+
+
 def is_inert(value: Leaf) -> bool:
     """Whether the leaf says nothing: null, an empty text, list or object."""
     if type(value) is Raw:
@@ -180,7 +189,14 @@ def joined(texts: Sequence[Leaf], separator: str) -> Leaf:
 def as_json_text(value: Leaf) -> Leaf | None:
     """The JSON text of a value as a text leaf (`json.dumps` defaults, not ASCII-escaped), or None if it has none."""
     if type(value) is Raw:
-        return Raw(_encode(json.dumps(plain(value), ensure_ascii=False)))
+        if memoryview(value)[0] not in b'{["':
+            # A number keeps its spelling.
+            return Raw(b'"' + bytes(value) + b'"')
+        try:
+            return Raw(_encode(json.dumps(plain(value), ensure_ascii=False, allow_nan=False)))
+        except ValueError:
+            # A number beyond a float: the slow path reports it.
+            raise NotFramed from None
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
@@ -188,10 +204,6 @@ def as_json_text(value: Leaf) -> Leaf | None:
 
 
 # From bytes to leaves.
-
-
-class NotFramed(Exception):
-    """These bytes hold something that has to be decoded to be put right, or no JSON at all."""
 
 
 _SLICE = 16_384
@@ -219,7 +231,7 @@ def framed(data: bytes) -> Any:
             for key in ("messages", "input", "contents"):
                 if key in body and memoryview(body[key])[0] == 91:
                     body[key] = _decode_list(body[key])
-        listed = next((body[key] for key in ("messages", "input", "contents") if type(body.get(key)) is list), [])
+        listed: list[Any] = next((body[key] for key in ("messages", "input", "contents") if type(body.get(key)) is list), [])
         keys = len(body) + sum(map(len, listed)) if _all_objects(listed) else 0
         _require_all_keys(data, len(_encode(body)), 2 * keys - (2 if listed else 1))
         return body
@@ -250,7 +262,7 @@ def _require_all_keys(data: bytes | Raw, compact: int, spaces: int) -> None:
         raise NotFramed
 
 
-_COMMON = (
+COMMON = (
     "model", "system", "instructions", "tools", "tool_choice", "max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k",
     "stop", "stop_sequences", "stream", "stream_options", "metadata", "user", "response_format", "reasoning_effort", "thinking",
     "parallel_tool_calls", "output_config", "seed", "n", "store", "service_tier",
@@ -258,7 +270,7 @@ _COMMON = (
 _decode_body = msgspec.json.Decoder(
     msgspec.defstruct(
         "_Body",
-        [("messages", list[dict[str, Raw]]), *((key, Raw, None) for key in _COMMON)],
+        [("messages", list[dict[str, Raw]]), *((key, Raw, None) for key in COMMON)],
         forbid_unknown_fields=True,
         gc=False,
     )
@@ -267,7 +279,7 @@ _decode_body = msgspec.json.Decoder(
 
 def _body_fields(body: Any) -> dict[str, Any]:
     return {
-        key: value for key in ("messages", *_COMMON) if (value := getattr(body, key)) is not None
+        key: value for key in ("messages", *COMMON) if (value := getattr(body, key)) is not None
     }  # keeps: None is an absent field
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from sendable import payload
 from sendable.codes import LIM001, LIM002, LIM003
-from sendable.conversation import EXTRA, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.conversation import EXTRA, Block, Conversation, Message, Setting, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
@@ -36,6 +38,8 @@ def cache_marks(most: int, key: str) -> Rule:
         if len(marked) <= most:
             return conversation
         over = set(marked[1 : len(marked) - (most - 1)])
+        settings = tuple([_unmarked_tool(setting, over, key, ledger) for setting in conversation.settings])
+        conversation = msgspec.structs.replace(conversation, settings=settings)
         out: list[Message] = []
         for message in conversation.messages:
             if any(id(block) in over or type(block) is ToolResult for block in message.blocks):
@@ -55,10 +59,20 @@ def _marked(block: Block, key: str) -> bool:
     return block.extra is not None and not payload.is_null(block.extra.get(key))
 
 
+def _unmarked_tool(setting: Setting, over: set[int], key: str, ledger: Ledger) -> Setting:
+    if id(setting) not in over:
+        return setting
+    ledger.strip(LIM001, setting, (key,))
+    raw = {name: value for name, value in (payload.fields(setting.raw) or {}).items() if name != key}  # keeps: reported above
+    extra = {name: value for name, value in (setting.extra or {}).items() if name != key}  # keeps: reported above
+    return msgspec.structs.replace(setting, raw=raw, extra=extra or None)
+
+
 def _unmarked(block: Block, over: set[int], key: str, ledger: Ledger) -> Block:
+    marked = id(block) in over
     if type(block) is ToolResult and any(id(inner) in over for inner in block.content):
         block = changed(block, content=tuple(_unmarked(inner, over, key, ledger) for inner in block.content))
-    if id(block) not in over or block.extra is None:
+    if not marked or block.extra is None:
         return block
     ledger.strip(LIM001, block, (key,))
     rest = {name: value for name, value in block.extra.items() if name != key}  # keeps: the line above reports it
@@ -152,7 +166,7 @@ def _split(message: Message, calls: list[ToolCall], following: list[Message], mo
         )  # keeps: the results are taken below
         for block in holder.blocks:
             if type(block) is ToolResult:
-                results.setdefault(block.id, []).append((holder, block))
+                results.setdefault((block.name,) if block.by_name else block.id, []).append((holder, block))
         if others:
             rest.append(changed(holder, blocks=others))
     position = 0
@@ -167,7 +181,9 @@ def _split(message: Message, calls: list[ToolCall], following: list[Message], mo
         out.append(changed(message, blocks=tuple(group), extra=message.extra if number == 0 else None))
         for block in group:
             if type(block) is ToolCall:
-                for holder, result in results.get(block.id, ()):
+                queue = results.get((block.name,) if block.by_name else block.id)
+                if queue:
+                    holder, result = queue.pop(0)
                     out.append(
                         holder
                         if holder.role == "tool" and len(holder.blocks) == 1

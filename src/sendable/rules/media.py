@@ -112,10 +112,10 @@ def changed_result(result: ToolResult, content: tuple[Block, ...]) -> ToolResult
     return fitted
 
 
-def media_out(*, of: Literal["results", "error results"]) -> Rule:
+def media_out(*, of: Literal["results", "error results"], but_of: str | None = None) -> Rule:
     """No media in tool results (or only not in those that are errors): they follow the results of the turn, in their order.
 
-    A result that held nothing else says so.
+    A result that held nothing else says so. `but_of`: the dialect whose own untouched results keep theirs.
     Source: «Content blocks are expected to be either text or image_url type» (OC12), text parts only in tool messages (OC26);
     «all content must be type `text` if `is_error` is true» (Anthropic, reported).
 
@@ -136,7 +136,8 @@ def media_out(*, of: Literal["results", "error results"]) -> Rule:
             blocks: list[Block] = []
             for block in message.blocks:
                 if type(block) is ToolResult and block.executor == "client" and (of == "results" or block.error):
-                    block = _without_media(block, moving, ledger)
+                    if not (block.intact and block.home == but_of):
+                        block = _without_media(block, moving, ledger)
                 blocks.append(block)
             if moving:
                 touched = True

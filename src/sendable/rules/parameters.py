@@ -8,10 +8,12 @@ from typing import Any, final
 import msgspec
 
 from sendable import paths, payload
-from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005
-from sendable.conversation import Conversation, Setting, ToolCall, changed
+from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005, FLD006
+from sendable.conversation import INSTRUCTING, Conversation, Setting, ToolCall, changed
+from sendable.options import Options
 from sendable.report import Ledger
 from sendable.rules import Rule
+from sendable.rules.reasoning import thinking_is_on
 
 
 @final
@@ -20,7 +22,7 @@ class Parameters(msgspec.Struct, frozen=True):
 
     `own`: its request fields. `writable`: the hub's words that it has a field for. `efforts`: its words for effort. `formats`: the kinds
     of answer format, and which fields of one it takes. `hottest`: the highest temperature. `required`: what a body must have, with the
-    value that is put in. `tool_modes`: its tool choices.
+    value that is put in. `tool_modes`: its tool choices. `refused`: what it does not take of the dialect's own kinds of format.
     """
 
     home: str
@@ -31,8 +33,11 @@ class Parameters(msgspec.Struct, frozen=True):
     hottest: float = 2.0
     required: Mapping[str, Any] = {}
     tool_modes: frozenset[str] = frozenset({"auto", "none", "required", "tool"})
+    refused: frozenset[str] = frozenset()
     # Fields of a tool that the hub does not model and that mean the same in another dialect.
     tool_fields: frozenset[str] = frozenset()
+    # What the target knows of a tool.
+    tool_words: frozenset[str] = frozenset({"name", "description", "parameters", "strict"})
 
 
 def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
@@ -48,7 +53,9 @@ def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
         if conversation.listed:
             return conversation
         out: list[Setting] = []
-        seen: set[str] = set()
+        seen = {
+            setting.name for setting in conversation.settings if setting.home == known.home and _key(setting) in known.own
+        } - _MANY
         for setting in conversation.settings:
             fitted = _fit(setting, known, keep, seen, ledger)
             if fitted is not None:
@@ -109,6 +116,59 @@ def tools_declared(field: tuple[str, ...], model: str | None) -> Rule:
     return tools_declared
 
 
+def stands_by_itself(names: frozenset[str], fields: frozenset[str]) -> Rule:
+    """A parameter that brings its own instructions and tools does not stand beside any: then it goes, since what is written out says more.
+
+    `names`: the parameter in all spellings; `fields`: the request fields that it excludes, beside system messages.
+    Source: `400 INVALID_ARGUMENT: "Tool config, tools and…"` for `cachedContent` with `tools`, `toolConfig` or `systemInstruction` (GE20,
+    reported).
+
+    Loses: FLD006.
+    """
+
+    def stands_by_itself(conversation: Conversation, ledger: Ledger) -> Conversation:
+        handles = [setting for setting in conversation.settings if setting.name in names]  # keeps: only looks
+        excluding = [setting for setting in conversation.settings if _key(setting) in fields]  # keeps: only looks
+        if not handles or not (excluding or any(message.role in INSTRUCTING for message in conversation.messages[:1])):
+            return conversation
+        for setting in handles:
+            ledger.strip(FLD006, setting, (), related=excluding[:1])
+        kept = tuple([setting for setting in conversation.settings if setting.name not in names])  # keeps: reported above
+        return msgspec.structs.replace(conversation, settings=kept)
+
+    return stands_by_itself
+
+
+_MANY = frozenset({"tool", "native_tool", "cache_mark"})
+"""Settings of which a request has any number."""
+
+
+def unforced_tools(options: Options, *, thinks: bool) -> Rule:
+    """While thinking is on, no tool is forced. `thinks`: as for `recalled`.
+
+    Source: «Thinking mode does not support tool_choice» (DeepSeek, DS8, reported).
+
+    Loses: FLD001.
+    """
+
+    def unforced_tools(conversation: Conversation, ledger: Ledger) -> Conversation:
+        forced = [
+            setting
+            for setting in conversation.settings
+            if setting.name == "tool_choice"
+            and type(setting.value) is dict
+            and setting.value.get("mode") in ("required", "tool", "native")
+        ]  # keeps: only looks
+        if not forced or not thinking_is_on(conversation, options, thinks):
+            return conversation
+        for setting in forced:
+            ledger.strip(FLD001, setting, ())
+        kept = tuple([setting for setting in conversation.settings if all(setting is not one for one in forced)])  # keeps: reported above
+        return msgspec.structs.replace(conversation, settings=kept)
+
+    return unforced_tools
+
+
 def _replace_model(out: list[Setting], model: str, ledger: Ledger) -> None:
     for index, setting in enumerate(out):
         if setting.name == "model":
@@ -134,11 +194,18 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
     Loses: FLD001, FLD002, FLD005.
     """
     if setting.home == known.home:
+        if setting.name == "format" and setting.value.get("kind") in known.refused:
+            ledger.strip(FLD001, setting, ())
+            return None
         if _key(setting) in known.own or keep:
             return setting
+        if setting.name in known.writable and setting.name not in seen | {_key(setting)}:
+            # The same parameter under the server's own key.
+            seen.add(setting.name)
+            return changed(setting)
         ledger.strip(FLD001, setting, ())
         return None
-    many = setting.name in ("tool", "native_tool", "cache_mark")
+    many = setting.name in _MANY
     if setting.name not in known.writable or (setting.name in seen and not many):
         if not payload.is_inert(setting.value) and not _is_default(setting):
             ledger.strip(FLD001, setting, ())
@@ -161,7 +228,9 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
 
 def _is_default(setting: Setting) -> bool:
     """Whether a parameter says what holds anyway."""
-    return setting.name == "parallel_calls" and payload.is_true(setting.value)
+    return (setting.name == "parallel_calls" and payload.is_true(setting.value)) or (
+        setting.name in ("stream", "logprobs") and payload.is_false(setting.value)
+    )
 
 
 def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting | None:
@@ -195,11 +264,14 @@ def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting |
     elif name == "format":
         return _fit_format(setting, known, ledger)
     elif name == "tool" and isinstance(value, dict):
-        null = [key for key, inner in value.items() if payload.is_null(inner)]
-        if null:
+        gone = [key for key, inner in value.items() if payload.is_null(inner) or key not in known.tool_words]
+        for key in gone:
+            if not payload.is_null(value[key]) and not payload.is_false(value[key]):
+                ledger.strip(FLD001, setting, ("function", key) if setting.home == "openai-chat" else (key,))
+        if gone:
             return changed(
-                setting, value={key: inner for key, inner in value.items() if key not in null}
-            )  # keeps: null says nothing
+                setting, value={key: inner for key, inner in value.items() if key not in gone}
+            )  # keeps: null and false say nothing, the rest is reported
     return setting
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
-from sendable.codes import BLK002
+from sendable.codes import BLK002, IDS004, PAR005
 from sendable.conversation import Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
 from sendable.dialects.anthropic.read import HOME, KEYS
 from sendable.options import Options
@@ -16,7 +17,14 @@ from sendable.rules.reasoning import fit_signed
 
 ISSUER = "anthropic"
 
+# «server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'» (AT3): no other id can be given to what a server executed.
+_SERVER_IDS = {"server_tool_use": re.compile(r"srvtoolu_[a-zA-Z0-9_]+")}
+_ANY_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
 _MESSAGE = frozenset({"role", "content"})
+# «role 'system' supports text, tool_addition, and tool_removal blocks only» (AN7, measured).
+_IN_SYSTEM = frozenset({"tool_addition", "tool_removal"})
 _SYSTEM = frozenset({"role", "content", "clear_at", "output_config"})
 
 
@@ -60,10 +68,13 @@ IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """«media types jpeg/png/gif/webp» (provider-rules 3.5)."""
 
 
-def fit_block(options: Options) -> FitBlock:
-    """Every block as Messages has it: arguments as an object, reasoning only with Anthropic's own signature.
+def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
+    """Every block as Messages has it: arguments as an object, reasoning only with the issuer's own signature.
 
-    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, MED001, MED002, MED003, MED004, RSN001, RSN002, RSN004, RSN005, RSN006.
+    Where another vendor is the issuer, it hosts no tools: «its own `*_tool_result` server blocks» are what MiniMax does not take (section 9,
+    measured 2026-09).
+
+    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, IDS004, MED001, MED002, MED003, MED004, PAR005, RSN001, RSN002, RSN004, RSN005, RSN006.
     """
     here = place(options)
 
@@ -71,18 +82,24 @@ def fit_block(options: Options) -> FitBlock:
         if type(block) is Text:
             return block
         if type(block) is ToolCall:
-            if block.executor == "provider" and block.home != HOME:
-                return drop_call(BLK002, block, ledger, kind=block.kind)
+            if block.executor == "provider":
+                if block.home != HOME or issuer != ISSUER:
+                    return drop_call(BLK002, block, ledger, kind=block.kind)
+                if type(block.id) is not str or not _SERVER_IDS.get(block.kind, _ANY_ID).fullmatch(block.id):
+                    return drop_call(PAR005, block, ledger, kind=block.kind)
+                if type(block.name) is not str or not _NAME.fullmatch(block.name):
+                    # What a server executed cannot be given another name.
+                    return drop_call(IDS004, block, ledger, kind=block.kind)
             return fit_arguments(block, "object", ledger) if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is ToolResult:
             if block.executor == "client":
                 return block
-            if block.home != HOME:
+            if block.home != HOME or issuer != ISSUER:
                 return drop_call(BLK002, block, ledger, kind=block.kind)
             return block if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is Reasoning:
             return (
-                fit_signed(block, ISSUER, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
+                fit_signed(block, issuer, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
             )
         if type(block) is Media:
             if message.role in ("system", "developer"):
@@ -92,6 +109,8 @@ def fit_block(options: Options) -> FitBlock:
             ledger.degrade(BLK002, block, kind="refusal")
             return Text(block.text, block.at)
         if type(block) is Opaque:
+            if message.role in ("system", "developer") and block.kind not in _IN_SYSTEM:
+                return misplaced(block, ledger)
             return fit_opaque(block, here, ledger)
         assert_never(block)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never
 
+from sendable import payload
 from sendable.conversation import (
     INSTRUCTING,
     Block,
@@ -61,8 +62,9 @@ def _write_result(block: ToolResult) -> Wire:
         return _without(block)
     wire: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.id}
     # Nothing inside: the field is left out, since whether an empty text is accepted there is not known (provider-rules 13.6).
-    if block.content:
-        wire["content"] = _content(block.content)
+    content = _content(block.content) if block.content else None
+    if content is not None and not (type(content) is not list and payload.is_empty(content)):
+        wire["content"] = content
     if block.error is not None:
         wire["is_error"] = block.error
     return _with_extra(wire, block.extra)

@@ -22,4 +22,5 @@ GEMINI = Dialect(
     write_hoisted=write.write_system,
     hoisted_aliases=frozenset({"system_instruction"}),
     envelope="openai-chat",
+    is_call=read.is_call,
 )

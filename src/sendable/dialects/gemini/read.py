@@ -82,9 +82,17 @@ KEYS: dict[str, frozenset[str]] = {
 # Parts.
 
 
-def read_part(fields: Fields, at: At, context: Context) -> Block:
-    """One part: its one data field, and what stands beside it. A part with several is read by `read_parts`."""
-    return read_parts(fields, at, context)[0]
+def read_stray(fields: Fields, at: At, context: Context) -> Block:
+    """A part that stands among the blocks of another dialect's message: its first data field; any other is a field too many."""
+    found = [key for key in fields if key in DATA and not payload.is_null(fields[key])]
+    others = {key: fields[key] for key in found[1:]}
+    alone = {key: value for key, value in fields.items() if key not in others}  # keeps: the others are put into `extra`
+    block = read_parts(alone, at, context)[0]
+    if type(block) is Opaque and block.home != HOME:
+        return block
+    extra = {**(block.extra or {}), **others} or None
+    stray: Block = msgspec.structs.replace(block, raw=fields, intact=False, extra=extra)
+    return stray
 
 
 def read_parts(fields: Fields, at: At, context: Context) -> Sequence[Block]:
@@ -292,7 +300,7 @@ def _is_own_file(uri: str) -> bool:
     return uri.startswith(("gs://", "files/", "https://generativelanguage.googleapis.com/")) or "://" not in uri
 
 
-KEYED: dict[str, ReadBlock] = {key: read_part for key in DATA}
+KEYED: dict[str, ReadBlock] = {key: read_stray for key in DATA}
 
 
 # Contents.
@@ -305,6 +313,12 @@ def claims(fields: Fields) -> bool:
     role = fields.get("role")
     usable = payload.is_null(role) or (payload.kind(role) == "text" and not payload.is_blank(role))
     return usable and ("parts" in fields or payload.string(role) == "model")
+
+
+def is_call(fields: Fields) -> bool:
+    """Whether a content holds a call."""
+    parts = [payload.fields(part) or {} for part in payload.items(fields.get("parts")) or ()]
+    return any("functionCall" in part or "function_call" in part for part in parts)
 
 
 def read_content(fields: Fields, at: At, context: Context) -> Message:

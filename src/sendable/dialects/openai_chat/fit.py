@@ -1,8 +1,14 @@
-"""What Chat cannot hold, block by block."""
+"""What Chat cannot hold, block by block: OpenAI's own server, and what other servers that speak Chat take otherwise.
+
+What must not live here: which server takes what (targets.py puts the parts together).
+"""
 
 from __future__ import annotations
 
-from typing import Literal, assert_never
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, assert_never, final
+
+import msgspec
 
 from sendable.codes import BLK002, MED001
 from sendable.conversation import Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
@@ -14,11 +20,54 @@ from sendable.rules.blocks import FitBlock, Place, drop_call, fit_opaque, mispla
 from sendable.rules.media import fit_media, flag_in_text
 from sendable.rules.reasoning import fit_unsigned
 
+BlockKeys: TypeAlias = Mapping[str, frozenset[str] | None]
+FitReasoning: TypeAlias = Callable[[Reasoning, Options, Ledger], Block | Receipt]
 
-def place(options: Options) -> Place:
+NO_KEYS: BlockKeys = {}
+"""No object takes a field that the hub does not model: «no null or unknown keys»."""
+
+MESSAGE_KEYS: BlockKeys = {
+    **dict.fromkeys(("text", "image", "audio", "document", "refusal", "reasoning", "call", "opaque")),
+    "result": frozenset({"name"}),
+}
+"""A message takes no other fields; its parts and calls are open. A tool message is the result itself."""
+
+
+def place(
+    options: Options, message_keys: frozenset[str] | None = None, block_keys: BlockKeys | None = None
+) -> Place:
     """Kinds of part are closed («Content blocks are expected to be either text or image_url type», OC12), fields are open (OC14 is
-    not measured), the request's own fields are closed (OC13)."""
-    return Place(HOME, None, None, lambda block: "", frozenset(), options.unknown == "keep")
+    not measured) unless a server closes them, the request's own fields are closed (OC13)."""
+    return Place(
+        HOME,
+        block_keys,
+        None if message_keys is None else lambda message: message_keys,
+        kind_of,
+        frozenset(),
+        options.unknown == "keep",
+    )
+
+
+def kind_of(block: Block) -> str:
+    """Under which kind the fields of a block are looked up."""
+    if type(block) is Text:
+        return "text"
+    if type(block) is ToolCall:
+        return "call"
+    if type(block) is ToolResult:
+        return "result"
+    if type(block) is Media:
+        return block.kind
+    if type(block) is Reasoning:
+        return "reasoning"
+    if type(block) is Refusal:
+        return "refusal"
+    if type(block) is Opaque:
+        return "opaque"
+    assert_never(block)
+
+
+# What a server takes: each part is a function, and OpenAI's own is the default.
 
 
 def takes(block: Media) -> bool:
@@ -32,12 +81,110 @@ def takes(block: Media) -> bool:
     )
 
 
-def fit_block(options: Options, arguments: Literal["text", "parsed text"] = "text") -> FitBlock:
+def takes_images(block: Media) -> bool:
+    """«text or image_url only» (Cohere, CO7)."""
+    return block.kind == "image" and block.source in ("base64", "url")
+
+
+def takes_images_and_audio(block: Media) -> bool:
+    """User chunks: text, image (from v3), audio (from v7) (Mistral, MI11)."""
+    return takes_images(block) or (block.kind == "audio" and block.source == "base64")
+
+
+def takes_images_and_files(block: Media) -> bool:
+    """«unknown variant video_url, expected one of text, image_url, file» (DeepSeek, DS9, measured 2026-09)."""
+    return takes_images(block) or (block.kind == "document" and block.source == "base64")
+
+
+def any_arguments(call: ToolCall, ledger: Ledger) -> ToolCall:
+    """Any text, and custom tools with free text (OC20, OC21).
+
+    Loses: ARG002, ARG004.
+    """
+    return fit_arguments(call, "text", ledger)
+
+
+def parsed_arguments(call: ToolCall, ledger: Ledger) -> ToolCall:
+    """The JSON text of an object, in functions only: «Emit valid JSON objects (compatibles do parse it)» (OC21), «custom (freeform) tool
+    call: wrap» (section 11), «tool call must be of type function» (CO4).
+
+    Loses: ARG001, ARG002, ARG004, ARG006.
+    """
+    if call.kind == "custom":
+        call = fit_arguments(call, "object", ledger)
+    return fit_arguments(call, "parsed text", ledger)
+
+
+def in_field(block: Reasoning, options: Options, ledger: Ledger) -> Block | Receipt:
+    """Readable reasoning goes to `reasoning_content`, without a signature.
+
+    Loses: RSN001, RSN003, RSN005, RSN006.
+    """
+    return fit_unsigned(block, HOME, options, ledger)
+
+
+def as_it_came(block: Refusal, ledger: Ledger) -> Block:
+    """OpenAI's own part, or field."""
+    return block
+
+
+def as_text(block: Refusal, ledger: Ledger) -> Block:
+    """«refusal: text» (section 11).
+
+    Loses: BLK002.
+    """
+    ledger.degrade(BLK002, block, kind="refusal")
+    return Text(block.text, block.at)
+
+
+def with_handles(block: Opaque, here: Place, ledger: Ledger) -> Block | Receipt:
+    """What only Chat knows passes at home; `audio` is a handle of OpenAI's own.
+
+    Loses: BLK001, BLK002.
+    """
+    return fit_opaque(block, here, ledger)
+
+
+def without_handles(block: Opaque, here: Place, ledger: Ledger) -> Block | Receipt:
+    """«replay is by handle only … on any other provider/model the handle is dead» (section 1.3).
+
+    Loses: BLK001, BLK002.
+    """
+    if block.home == HOME and block.intact:
+        return ledger.drop(BLK002, block, kind=block.kind)
+    return fit_opaque(block, here, ledger)
+
+
+@final
+class Server(msgspec.Struct, frozen=True):
+    """What one server that speaks Chat takes. `message_keys`, `block_keys`: see `place`."""
+
+    arguments: Callable[[ToolCall, Ledger], ToolCall] = any_arguments
+    reasoning: FitReasoning = in_field
+    media: Callable[[Media], bool] = takes
+    refusal: Callable[[Refusal, Ledger], Block] = as_it_came
+    opaque: Callable[[Opaque, Place, Ledger], Block | Receipt] = with_handles
+    message_keys: frozenset[str] | None = None
+    block_keys: BlockKeys | None = None
+
+
+OPENAI = Server()
+
+ABROAD = Server(arguments=parsed_arguments, refusal=as_text, opaque=without_handles)
+"""What is OpenAI's alone (free-text tools, refusals, audio handles) is known to no other server."""
+
+
+def place_of(server: Server, options: Options) -> Place:
+    """Which fields a server takes."""
+    return place(options, server.message_keys, server.block_keys)
+
+
+def fit_block(options: Options, server: Server = OPENAI) -> FitBlock:
     """Every block as Chat has it: arguments as text, readable reasoning without its signature, errors said in the text.
 
-    Loses: ARG001, ARG002, ARG004, BLK001, BLK002, BLK003, MED001, MED002, MED003, MED004, RES001, RSN001, RSN003, RSN005, RSN006.
+    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, MED001, MED002, MED003, MED004, RES001, RSN001, RSN003, RSN005, RSN006.
     """
-    here = place(options)
+    here = place_of(server, options)
 
     def fit_block(block: Block, message: Message, ledger: Ledger) -> Block | Receipt:
         if type(block) is Text:
@@ -47,33 +194,30 @@ def fit_block(options: Options, arguments: Literal["text", "parsed text"] = "tex
                 return drop_call(BLK002, block, ledger, kind=block.kind)
             if message.role != "assistant":
                 return misplaced(block, ledger)
-            return fit_arguments(block, arguments, ledger)
+            return server.arguments(block, ledger)
         if type(block) is ToolResult:
             if block.executor == "provider":
                 return drop_call(BLK002, block, ledger, kind=block.kind)
             return flag_in_text(block, ledger)
         if type(block) is Reasoning:
-            return (
-                fit_unsigned(block, HOME, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
-            )
+            return server.reasoning(block, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is Media:
-            return _fit_media(block, message, ledger)
+            return _fit_media(block, message, server.media, ledger)
         if type(block) is Refusal:
-            if message.role == "assistant":
-                return block
-            ledger.degrade(BLK002, block, kind="refusal")
-            return Text(block.text, block.at)
+            return server.refusal(block, ledger) if message.role == "assistant" else as_text(block, ledger)
         if type(block) is Opaque:
-            return fit_opaque(block, here, ledger)
+            return server.opaque(block, here, ledger)
         assert_never(block)
 
     return fit_block
 
 
-def _fit_media(block: Media, message: Message, ledger: Ledger) -> Block | Receipt:
+def _fit_media(
+    block: Media, message: Message, server_takes: Callable[[Media], bool], ledger: Ledger
+) -> Block | Receipt:
     if message.role in ("system", "developer"):
         return misplaced(block, ledger)
     if block.source == "text":
         ledger.degrade(MED001, block, kind=block.kind, source="text")
         return Text(block.data, block.at)
-    return fit_media(block, takes, HOME, ledger)
+    return fit_media(block, server_takes, HOME, ledger)

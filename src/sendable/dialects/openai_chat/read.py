@@ -10,7 +10,7 @@ from typing import Any
 
 from sendable import payload
 from sendable.codes import ARG005
-from sendable.conversation import Block, Fields, Media, Opaque, Reasoning, Refusal, Setting, Text, ToolCall
+from sendable.conversation import Block, Fields, Media, Opaque, Reasoning, Refusal, Setting, Signature, Text, ToolCall
 from sendable.dialects import Context, ReadBlock, ReadField, identifier, remaining, scalar
 from sendable.paths import At
 from sendable.payload import Leaf
@@ -233,6 +233,40 @@ def read_reasoning(value: Leaf, at: At, context: Context) -> Sequence[Block]:
     return () if payload.is_empty(value) else (Reasoning(value, None, at, value, HOME, True),)
 
 
+def read_other_reasoning(value: Leaf, at: At, context: Context) -> Sequence[Block]:
+    """`reasoning`: another spelling of `reasoning_content`. What is no text is not known to be reasoning."""
+    if payload.kind(value) != "text":
+        return () if payload.is_null(value) else (Opaque("reasoning", at, value, HOME, True),)
+    return () if payload.is_empty(value) else (Reasoning(value, None, at, value, HOME, True),)
+
+
+DETAILS = frozenset({"reasoning.text", "reasoning.summary", "reasoning.encrypted"})
+
+
+def read_details(value: Leaf, at: At, context: Context) -> Sequence[Block]:
+    """`reasoning_details`: the same reasoning once more, in pieces that may be signed or encrypted; only a router's own list can be sent
+    back as that."""
+    entries = payload.items(value)
+    if entries is None:
+        return () if payload.is_null(value) else (Opaque("reasoning_details", at, value, HOME, True),)
+    if not entries:
+        return ()
+    texts: list[Leaf] = []
+    sealed = False
+    for entry in entries:
+        fields = payload.fields(entry)
+        if fields is None or payload.string(fields.get("type")) not in DETAILS:
+            return (Opaque("reasoning_details", at, value, HOME, True),)
+        text = next((fields[key] for key in ("text", "summary") if payload.kind(fields.get(key)) == "text"), None)
+        if text is not None:
+            texts.append(text)
+        sealed = sealed or not payload.is_inert(fields.get("signature")) or not payload.is_inert(fields.get("data"))
+    if not texts and not sealed:
+        return (Opaque("reasoning_details", at, value, HOME, True),)
+    signature = Signature("reasoning_details", "signature" if texts else "encrypted", value) if sealed else None
+    return (Reasoning(payload.joined(texts, "\n\n") if texts else None, signature, at, value, HOME, True),)
+
+
 def read_refusal_field(value: Leaf, at: At, context: Context) -> Sequence[Block]:
     """`refusal` beside the content; null says that there was none."""
     if payload.kind(value) != "text":
@@ -245,7 +279,11 @@ def read_audio_field(value: Leaf, at: At, context: Context) -> Sequence[Block]:
     return () if payload.is_null(value) else (Opaque("audio", at, value, HOME, True),)
 
 
-BEFORE: dict[str, ReadField] = {"reasoning_content": read_reasoning}
+BEFORE: dict[str, ReadField] = {
+    "reasoning_content": read_reasoning,
+    "reasoning": read_other_reasoning,
+    "reasoning_details": read_details,
+}
 AFTER: dict[str, ReadField] = {
     "refusal": read_refusal_field,
     "audio": read_audio_field,

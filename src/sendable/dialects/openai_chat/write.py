@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from sendable import payload
@@ -108,6 +108,14 @@ def write(messages: Sequence[Message]) -> list[Wire]:
     return out
 
 
+def write_sparse(messages: Sequence[Message]) -> list[Wire]:
+    """The messages as `write` has them, but content that is nothing is left out, rather than null (OC8 allows both beside calls)."""
+    return [
+        wire if wire.get("content", "") is not None else Wire({key: wire[key] for key in wire if key != "content"})
+        for wire in write(messages)
+    ]  # keeps: null says nothing
+
+
 def _write_assistant(message: Message) -> Wire:
     wire: dict[str, Any] = {"role": "assistant", "content": None}
     parts: list[Block] = []
@@ -117,7 +125,11 @@ def _write_assistant(message: Message) -> Wire:
         if type(block) is ToolCall:
             calls.append(write_block(block))
         elif type(block) is Reasoning:
-            thoughts.append(block.text)
+            if block.intact and block.home == HOME and block.at[-1] in ("reasoning", "reasoning_details"):
+                # Another spelling, as it came.
+                wire[block.at[-1]] = block.raw
+            else:
+                thoughts.append(block.text)
         elif type(block) in (Refusal, Opaque) and type(block.at[-1]) is str and block.home == HOME:
             # A field of the message rather than a part of its content: `refusal`, `audio`.
             wire[block.at[-1]] = block.raw
@@ -175,6 +187,15 @@ WRITABLE: frozenset[str] = frozenset(
 
 def write_settings(settings: Sequence[Setting]) -> Wire:
     """The request fields. One that is still Chat's own is written as it came."""
+    return _write_settings(settings, _NAMES)
+
+
+def write_settings_of_old(settings: Sequence[Setting]) -> Wire:
+    """The request fields for servers that know the limit only as `max_tokens`, as Chat called it first."""
+    return _write_settings(settings, _NAMES | {"max_tokens": "max_tokens"})
+
+
+def _write_settings(settings: Sequence[Setting], names: Mapping[str, str]) -> Wire:
     body: dict[str, Any] = {}
     for setting in settings:
         if setting.name in ("tool", "native_tool"):
@@ -188,7 +209,7 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
         elif setting.name == "format":
             body["response_format"] = _write_format(setting.value)
         else:
-            body[_NAMES.get(setting.name, setting.name)] = setting.value
+            body[names.get(setting.name, setting.name)] = setting.value
     return Wire(body)
 
 
