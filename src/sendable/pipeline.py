@@ -18,7 +18,7 @@ from sendable.reading import LIST_KEYS, read
 from sendable.report import REPAIR, STRICT, Ledger, Original, Policy, Report
 from sendable.rules import surveyed
 from sendable.soundness import loads
-from sendable.targets import DIALECTS, TARGETS, Target, target_of
+from sendable.targets import DIALECTS, TARGETS, Target, target_of, wider_target_of
 
 
 @final
@@ -186,7 +186,10 @@ def _run_json(data: bytes, call: Call) -> Run:
 
 
 def _target(history: Any, call: Call, ledger: Ledger) -> Target:
-    """The target by name, or the one that the history itself is for; a model narrows a bare dialect to its profile."""
+    """The target by name, or the one that the history itself is for.
+
+    A model that the caller asks for picks the profile of a bare dialect; a profile that he names stands whatever the model.
+    """
     to, model = call.to, call.model
     if to is not None and to not in TARGETS:
         raise TypeError(f"unknown target {to!r}; sendable.target_names() lists them")
@@ -198,8 +201,8 @@ def _target(history: Any, call: Call, ledger: Ledger) -> Target:
         return target_of(model, target.dialect.name) or target
     body = payload.fields(history)
     own = payload.string(body.get("model", body.get("modelId"))) if body is not None else None
-    # A body that names a model is judged by what that model accepts.
-    return (target_of(own, target.dialect.name) if own is not None else None) or target
+    # What a body says of its own model can only widen: its provider has accepted, with that model, what it holds.
+    return (wider_target_of(own, target.dialect.name) if own is not None else None) or target
 
 
 def _written(run: Run) -> Any:

@@ -86,12 +86,13 @@ def _with_extra(wire: dict[str, Any], extra: Fields | None) -> Wire:
 
 
 def _content(blocks: Sequence[Block], empty: Any) -> Any:
-    """Content: the bare text that was stored as such, else a list of parts; `empty` for none."""
+    """Content: one text that is bare, or that another dialect had to put into a block, as such; else a list of parts; `empty` for none."""
     if not blocks:
         return empty
     only = blocks[0]
-    if len(blocks) == 1 and type(only) is Text and type(only.raw) is not dict and only.extra is None:
-        return only.text
+    if len(blocks) == 1 and type(only) is Text and only.extra is None:
+        if type(only.raw) is not dict or only.home != HOME:
+            return only.text
     return [write_block(block) for block in blocks]
 
 
