@@ -69,13 +69,13 @@ def fit_media(
     takes: Callable[[Media], bool],
     issuer: str,
     ledger: Ledger,
-) -> Media | Receipt:
-    """Media that the target has a form for, with clean data; a file id only at the provider that issued it.
+) -> Media | Text | Receipt:
+    """Media that the target has a form for, with clean data; a file id only at the provider that issued it, elsewhere words that say so.
 
     Loses: MED001, MED002, MED003, MED004.
     """
     if block.source == "file_id" and block.home != issuer:
-        return ledger.drop(MED002, block)
+        return in_words(block, ledger, MED002)
     if not takes(block):
         return ledger.drop(MED001, block, kind=block.kind, source=block.source)
     return tidy(block, ledger)
@@ -351,7 +351,7 @@ def documents_named(legal: re.Pattern[str], clean: Callable[[str], str], longest
                 new, number = f"{safe[: longest - 12].strip()}-{number}", number + 1
             used.add(new)
             if not payload.is_inert(media.name):
-                ledger.rename(MED007, media, "title", old=given, new=new)
+                ledger.rename(MED007, media, "title", new=new)
             fitted: Media = changed(media, name=new)
             return fitted
 

@@ -146,6 +146,8 @@ def _fit_result(block: ToolResult, message: Message, ledger: Ledger) -> Block | 
         return block if message.role == "assistant" else misplaced(block, ledger)
     kept: list[Block] = []
     for inner in block.content:
+        if type(inner) is Text and inner.home is None and payload.is_empty(inner.text):
+            continue  # keeps: an empty text as the whole content says nothing, and Converse has a list for it
         if type(inner) is Text:
             kept.append(_plain_text(inner, ledger, WRAPPED))
         elif type(inner) is Media:
@@ -163,7 +165,7 @@ def _fit_result(block: ToolResult, message: Message, ledger: Ledger) -> Block | 
     return fitted
 
 
-def _fit_media(block: Media, ledger: Ledger) -> Media | Receipt:
+def _fit_media(block: Media, ledger: Ledger) -> Block | Receipt:
     """Media in a form that Converse has, judged again when the bytes have shown what they are.
 
     Loses: MED001, MED002, MED003, MED004.
