@@ -86,11 +86,17 @@ def _adapter(which: str) -> TypeAdapter[Any]:
     from openai.types.chat import ChatCompletionMessageParam
     from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming as ChatOnce
     from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming as ChatStreamed
+    from openai.types.responses import ResponseInputItemParam
+    from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming as ResponseOnce
+    from openai.types.responses.response_create_params import ResponseCreateParamsStreaming as ResponseStreamed
 
     kinds: dict[str, Any] = {
         "openai messages": list[ChatCompletionMessageParam],
         "openai body": ChatOnce,
         "openai streamed body": ChatStreamed,
+        "responses items": list[ResponseInputItemParam],
+        "responses body": ResponseOnce,
+        "responses streamed body": ResponseStreamed,
         "anthropic messages": list[MessageParam],
         "anthropic beta messages": list[BetaMessageParam],
         "anthropic system": str | list[TextBlockParam],
@@ -126,10 +132,36 @@ def openai_chat(body: dict[str, Any]) -> list[str]:
     messages = [_opened(message) for message in body["messages"]]
     if body.keys() == {"messages"}:
         return _refusals("openai messages", messages)
-    around = {**body, "messages": []}
+    around = {**body, "model": "m", "messages": []}  # the model is the caller's, copied and never judged (promise 11)
     return _refusals("openai messages", messages) + _refusals(
         "openai streamed body" if body.get("stream") else "openai body", around
     )
+
+
+# Items are accepted without the ids that the types demand: «send_item_ids=false», `reasoning_item_id_policy="omit"` (OR15a, documented); an assistant
+# message without one may hold `output_text`, although the type of the easy form does not say so (OR2, reported by many). So an item gets one before the
+# SDK is asked. `status` on custom calls is in no type and was accepted (recorded), as was `client_metadata` beside the items (Codex).
+def _identified(item: Any) -> Any:
+    if not isinstance(item, dict):
+        return item
+    kind = item.get("type", "message")
+    if kind == "message" and item.get("role") == "assistant" and isinstance(item.get("content"), list):
+        return {"id": "msg_0", "status": "completed", "type": "message", **item}
+    if kind == "reasoning":
+        return {"id": "rs_0", **item} | ({} if item.get("content") is not None else {"content": []})
+    if kind == "custom_tool_call":
+        return {key: value for key, value in item.items() if key != "status"}
+    return item
+
+
+def openai_responses(body: dict[str, Any]) -> list[str]:
+    """What the openai SDK's types refuse in a Responses body; one without parameters is judged as items."""
+    items = body["input"] if isinstance(body["input"], str) else [_identified(item) for item in body["input"]]
+    if body.keys() <= {"input", "instructions"}:
+        refused = [] if isinstance(items, str) else _refusals("responses items", items)
+        return refused + ([] if isinstance(body.get("instructions", ""), str) else ["instructions: not a text"])
+    known = {key: value for key, value in body.items() if key != "client_metadata"}
+    return _refusals("responses streamed body" if body.get("stream") else "responses body", {**known, "input": items})
 
 
 # The sampling parameters are gone from the types of anthropic 2.14.0, and still sent and answered (recorded requests hold `top_k`).
@@ -153,7 +185,7 @@ def anthropic(body: dict[str, Any]) -> list[str]:
         )
         return refused + (_refusals("anthropic system", body["system"]) if "system" in body else [])
     streamed = "streamed " if body.get("stream") else ""
-    known = {key: value for key, value in body.items() if key not in _SAMPLING}
+    known = {key: value for key, value in body.items() if key not in _SAMPLING} | {"model": "m"}
     return _sampled(body) + (
         _refusals(f"anthropic {streamed}body", known) and _refusals(f"anthropic beta {streamed}body", known)
     )

@@ -22,7 +22,7 @@ def message_texts(data: str) -> list[str]:
         while True:
             key, position = _DECODER.raw_decode(data, position)
             position = _end(data, _end(data, position) + 1)
-            if key == "messages":
+            if key in ("messages", "input", "contents"):
                 break
             _, position = _DECODER.raw_decode(data, position)
             position = _end(data, _end(data, position) + 1)

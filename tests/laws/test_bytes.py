@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from tests.laws import histories
+from tests.laws.dialects import DIALECTS
 from tests.laws.leaves import Planted
 from tests.laws.trial import tried, tried_json
 from tests.laws.verdicts import described
@@ -55,7 +56,7 @@ def test_objects_and_bytes_give_one_result(source: str, target: str) -> None:
         body = json.loads(result.data)
         if isinstance(body, list) and target != "flat":
             assert isinstance(planted.value, list)
-            assert read(expected.body) == {"messages": read(body)}
+            assert read(expected.body) == {DIALECTS[target].list_name: read(body)}
         else:
             assert read(body) == read(expected.body)
 

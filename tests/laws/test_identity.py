@@ -30,8 +30,9 @@ def test_what_is_accepted_comes_back_equal_and_unreported(dialect: str) -> None:
     @given(histories.clean(dialect))
     def law(planted: Planted) -> None:
         whole = isinstance(planted.value, dict)
-        messages = planted.value["messages"] if whole else planted.value
-        body = messages if dialect == "flat" else planted.value if whole else {"messages": messages}
+        key = DIALECTS[dialect].list_name
+        messages = planted.value[key] if whole else planted.value
+        body = messages if dialect == "flat" else planted.value if whole else {key: messages}
         assert complaints(dialect, body, whole=whole) == []
         result = sendable.normalize(planted.value, to=dialect)
         assert described(result.report) == []

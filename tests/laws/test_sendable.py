@@ -18,6 +18,7 @@ from sendable import HistoryError
 from sendable.codes import CODES
 from tests.judges.bench import complaints
 from tests.laws import histories
+from tests.laws.dialects import DIALECTS
 from tests.laws.leaves import Planted
 from tests.laws.places import resolve
 from tests.laws.trial import tried, tried_json
@@ -133,7 +134,8 @@ def test_any_json_text_is_sent_or_refused(target: str) -> None:
             assert refusal.param
             return
         body = json.loads(result.data)
-        assert complaints(target, body if isinstance(body, dict) or target == "flat" else {"messages": body}) == []
+        bare = isinstance(body, list) and target != "flat"
+        assert complaints(target, {DIALECTS[target].list_name: body} if bare else body) == []
 
     law()
 
