@@ -181,6 +181,12 @@ WRITABLE: frozenset[str] = frozenset(
         "tool",
         "tool_choice",
         "format",
+        "seed",
+        "n",
+        "presence_penalty",
+        "frequency_penalty",
+        "logprobs",
+        "top_logprobs",
     }
 )
 """The hub's words that Chat has a field for."""
