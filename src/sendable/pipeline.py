@@ -236,7 +236,7 @@ def _is_native(run: Run) -> bool:
     history = run.history if conversation.listed else run.history.get(conversation.key)
     if (
         type(history) is not list
-        or conversation.key != run.target.dialect.key
+        or (not conversation.listed and conversation.key != run.target.dialect.key)
         or (name == "flat" and not conversation.listed)
     ):
         return False

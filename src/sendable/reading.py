@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from sendable import payload
 from sendable.codes import SHP001, SHP002, SHP003, SHP005
-from sendable.conversation import Block, Conversation, Fields, Message, Opaque, Setting, Text, ToolCall, ToolResult
+from sendable.conversation import ROLES, Block, Conversation, Fields, Message, Opaque, Setting, Text, ToolCall, ToolResult
 from sendable.dialects import Context, Dialect, ReadBlock, ReadField, identifier, remaining, scalar
 from sendable.paths import At
 from sendable.payload import Leaf
@@ -105,7 +105,7 @@ def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> li
             ledger.drop(SHP002, at, kind=payload.kind(entry))
             continue  # keeps: the line above reports it
         role = _role(fields.get("role"))
-        if role is None or "content" not in fields or "type" in fields:
+        if role not in ROLES or "content" not in fields or "type" in fields:
             own = next((read_entry for claims, read_entry in context.claimed if claims(fields)), None)
             if own is not None:
                 out.append(own(fields, at, context))
@@ -153,8 +153,8 @@ def _read_message(fields: Fields, role: str, at: At, context: Context) -> Messag
     # The fields of a message have no order; calls are what it ends with.
     blocks = (*(before or ()), *inside, *after, *calls)
     home, intact = _home(blocks, kind, context)
-    # «content must not be empty» as a list: OC10, GE3, BE7.
-    hollow = hollow or (kind == "list" and not inside)
+    # No empty list (OC10, GE3, BE7), and null or nothing only where an assistant calls tools (OC6, OC8).
+    hollow = hollow or (not inside and (kind == "list" or role != "assistant"))
     return Message(role, blocks, at, fields, home, intact and not hollow, extra, kind == "text")
 
 
@@ -272,7 +272,7 @@ def _as_text(value: Leaf, at: At, context: Context) -> Block:
     text = payload.as_json_text(value)
     if payload.kind(value) == "object":
         context.ledger.degrade(SHP005, at)
-    return Text("" if text is None else text, at, value)
+    return Text("" if text is None else text, at)
 
 
 def _by_key(fields: Fields, context: Context) -> ReadBlock | None:

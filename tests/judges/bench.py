@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.judges import judge_anthropic, judge_flat, judge_openai_chat, sdk
+from tests.judges import judge_anthropic, judge_flat, judge_openai_chat, judge_openai_responses, sdk
 
 
 def complaints(target: str, body: Any, *, whole: bool = False) -> list[str]:
@@ -15,6 +15,10 @@ def complaints(target: str, body: Any, *, whole: bool = False) -> list[str]:
     if dialect == "openai-chat":
         return [str(finding) for finding in judge_openai_chat.judge(body)] or [
             f"SDK: {text}" for text in sdk.openai_chat(body)
+        ]
+    if dialect == "openai-responses":
+        return [str(finding) for finding in judge_openai_responses.judge(body, hosted=profile != "third-party")] or [
+            f"SDK: {text}" for text in sdk.openai_responses(body)
         ]
     if dialect == "anthropic":
         found = judge_anthropic.judge(

@@ -46,7 +46,8 @@ def test_what_is_accepted_comes_back_equal_and_unreported(dialect: str) -> None:
 def calls(messages: list[Any]) -> bool:
     """Whether a client call stands in the list: what the dialect of a bare list is known by."""
     blocks = [block for message in messages if isinstance(message.get("content"), list) for block in message["content"]]
-    return any(message.get("tool_calls") for message in messages) or any(
+    items = [message for message in messages if str(message.get("type")).endswith("_call")]
+    return any(message.get("tool_calls") for message in messages) or bool(items) or any(
         block.get("type") == "tool_use" for block in blocks
     )
 

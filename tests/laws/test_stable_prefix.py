@@ -34,14 +34,26 @@ def tokens_between(planted: Planted, start: int, end: int) -> set[str]:
     return {leaf.token for leaf in planted.leaves if isinstance(leaf.at[1], int) and start <= leaf.at[1] < end}
 
 
+def speaks(message: Any) -> bool:
+    """Whether an entry is the assistant's: by its role or, where it is an item without one, because it is nobody's output."""
+    if not isinstance(message, dict):
+        return False
+    kind = message.get("type")
+    is_item = isinstance(kind, str) and "role" not in message and not kind.endswith("_output")
+    return message.get("role") == "assistant" or is_item
+
+
+def goes_on(before: Any, message: Any) -> bool:
+    """Whether two entries are items of one turn."""
+    return speaks(before) and speaks(message) and not ("role" in before and "role" in message)
+
+
 def settled(target: str, planted: Planted, n: int, result: sendable.Result) -> Sequence:
     """The output for the first n messages without what was written from or invented after its last turn."""
     found = sequence(target, result)
-    turns = [
-        i
-        for i, message in enumerate(planted.value[:n])
-        if isinstance(message, dict) and message.get("role") == "assistant"
-    ]
+    turns = [i for i, message in enumerate(planted.value[:n]) if speaks(message)]
+    while turns and turns[-1] > 0 and goes_on(planted.value[turns[-1] - 1], planted.value[turns[-1]]):
+        turns[-1] -= 1
     if not turns:  # nobody has answered yet: what was invented at the end (a user message, so that instructions can be sent) goes as after a turn
         said = tokens_between(planted, 0, n)
         while found and not any(token in found[-1][1] for token in said):
