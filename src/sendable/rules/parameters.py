@@ -210,6 +210,11 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
         if not payload.is_inert(setting.value) and not _is_default(setting):
             ledger.strip(FLD001, setting, ())
         return None
+    if setting.name == "model" and payload.kind(setting.value) != "text":
+        # Nothing is judged in the name of a model but that it is one.
+        if not payload.is_inert(setting.value):
+            ledger.strip(FLD001, setting, ())
+        return None
     seen.add(setting.name)
     if setting.extra is not None:
         kept: dict[str, Any] = {}

@@ -58,6 +58,24 @@ def no_developer(conversation: Conversation, ledger: Ledger) -> Conversation:
     return with_messages(conversation, messages)
 
 
+def tools_answer(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No message of the role of a tool is anything but results: what else it holds, once its results are gone, is the user's.
+
+    Written with that role it would be read as a result that answers nothing.
+
+    Loses: SHP011.
+    """
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        if message.role in ("tool", "function") and not any(type(block) is ToolResult for block in message.blocks):
+            ledger.rename(SHP011, message, "role", old=message.role, new="user")
+            message = changed(message, role="user")
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
 def flat_content(conversation: Conversation, ledger: Ledger) -> Conversation:
     """Every content is one text. A list that holds calls or results is read as blocks; any other structure is written whole as JSON.
 

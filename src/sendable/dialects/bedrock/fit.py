@@ -106,6 +106,8 @@ def fit_block(options: Options, issuer: str | None = ISSUER, unsigned: bool = Tr
             ledger.degrade(BLK002, block, kind="refusal")
             return Text(block.text, block.at)
         if type(block) is Opaque:
+            if block.home == HOME and block.kind == "cachePoint" and block.extra is not None and MARK in block.extra:
+                return block
             if block.intact and block.home == HOME and message.role in INSTRUCTING and block.kind not in _IN_SYSTEM:
                 return misplaced(block, ledger)
             return fit_opaque(block, here, ledger)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from sendable import payload
-from sendable.codes import SHP005
+from sendable.codes import FLD001, SHP005
 from sendable.conversation import (
     Block,
     Fields,
@@ -116,6 +116,52 @@ def _rest(fields: Fields, kind: str, modelled: tuple[str, ...], inner: Fields | 
     if more is None:
         return extra
     return {**(extra or {}), **{f"{kind}.{name}": value for name, value in more.items()}}
+
+
+def _has(value: Leaf, shape: Any) -> bool:
+    """Whether a value has a shape: "text", "number" or "bool"; a list of one shape; an object of some of these members; None is anything."""
+    if shape is None:
+        return True
+    if type(shape) is str:
+        return payload.kind(value) == shape
+    if type(shape) is list:
+        parts = payload.items(value)
+        return parts is not None and all(_has(part, shape[0]) for part in parts)
+    fields = payload.fields(value)
+    return fields is not None and all(key in shape and _has(part, shape[key]) for key, part in fields.items())
+
+
+_SPAN = {"documentIndex": "number", "searchResultIndex": "number", "start": "number", "end": "number"}
+_TEXTS = [{"text": "text"}]
+_CITATIONS = [
+    {
+        "title": "text",
+        "source": "text",
+        "sourceContent": _TEXTS,
+        "location": {
+            "web": {"url": "text", "domain": "text"},
+            "documentChar": _SPAN,
+            "documentPage": _SPAN,
+            "documentChunk": _SPAN,
+            "searchResultLocation": _SPAN,
+        },
+    }
+]
+_TOOL_REFERENCE = {"type": "text", "name": "text", "serverName": "text"}
+_ENABLED = {"enabled": "bool"}
+_ERROR = {"message": "text"}
+
+
+def _shaped(inner: Fields, kind: str, shapes: dict[str, Any], at: At, context: Context) -> Fields:
+    """The members of a block without those that the service would refuse.
+
+    Loses: FLD001.
+    """
+    wrong = [key for key, shape in shapes.items() if key in inner and not _has(inner[key], shape)]
+    for key in wrong:
+        if not payload.is_inert(inner[key]):
+            context.ledger.strip(FLD001, at, (kind, key))
+    return inner if not wrong else {key: value for key, value in inner.items() if key not in wrong}  # keeps: reported
 
 
 def read_text(fields: Fields, at: At, context: Context) -> Block:
@@ -229,10 +275,11 @@ def read_media(kind: Literal["image", "document", "video", "audio"]) -> ReadBloc
     """`{"image": {"format","source"}}` and its like: inline bytes (base64 on the wire, BE16), a place in S3, or the text of a document."""
 
     def read(fields: Fields, at: At, context: Context) -> Block:
-        inner = payload.fields(fields.get(kind))
-        found = _read_source(kind, inner) if inner is not None else None
-        if inner is None or found is None:
+        stored = payload.fields(fields.get(kind))
+        found = _read_source(kind, stored) if stored is not None else None
+        if stored is None or found is None:
             return Opaque(kind, at, fields, HOME)
+        inner = _shaped(stored, kind, {"error": _ERROR, "context": "text", "citations": _ENABLED}, at, context)
         source, data, rest = found
         form = payload.string(inner.get("format"))
         media_type = MEDIA_TYPES[kind].get(form or "")
@@ -241,8 +288,10 @@ def read_media(kind: Literal["image", "document", "video", "audio"]) -> ReadBloc
         extra = _rest(fields, kind, ("format", "source", *named), inner)
         if rest is not None:
             extra = {**(extra or {}), **{f"{kind}.source.{key}": value for key, value in rest.items()}}
-        intact = (media_type is not None or (kind == "document" and "format" not in inner)) and (
-            kind != "document" or payload.kind(name) == "text"
+        intact = (
+            inner is stored
+            and (media_type is not None or (kind == "document" and "format" not in inner))
+            and (kind != "document" or payload.kind(name) == "text")
         )
         return Media(kind, source, data, media_type, at, fields, HOME, intact, extra, name if named else None)
 
@@ -261,13 +310,20 @@ def _read_source(kind: str, inner: Fields) -> tuple[Literal["base64", "file_id",
         place = payload.fields(source["s3Location"])
         uri = place.get("uri") if place is not None else None
         # A place in S3 is what a file id is elsewhere: only AWS can resolve it.
-        return ("file_id", uri, remaining(source, ("s3Location",))) if payload.kind(uri) == "text" else None
+        if place is None or payload.kind(uri) != "text":
+            return None
+        rest = remaining(source, ("s3Location",))
+        more = remaining(place, ("uri", "bucketOwner"))
+        if more is not None:
+            rest = {**(rest or {}), **{f"s3Location.{key}": value for key, value in more.items()}}
+        return "file_id", uri, rest
     if kind == "document" and payload.kind(source.get("text")) == "text":
         return "text", source["text"], remaining(source, ("text",))
     if kind == "document" and payload.items(source.get("content")) is not None:
         parts = [(payload.fields(part) or {}).get("text") for part in payload.items(source["content"]) or ()]
         if parts and all(payload.kind(part) == "text" for part in parts):
-            return "text", payload.joined(parts, "\n\n"), remaining(source, ("content",))
+            regular = _has(source["content"], _TEXTS)
+            return "text", payload.joined(parts, "\n\n"), remaining(source, ("content",) if regular else ())
     return None
 
 
@@ -290,9 +346,13 @@ def read_guard(fields: Fields, at: At, context: Context) -> Block:
     said = payload.fields(inner.get("text"))
     rest = remaining(fields, ("guardContent",)) or {}
     if len(inner) == 1 and said is not None and payload.kind(said.get("text")) == "text":
-        return Text(said["text"], at, fields, HOME, True, {"guardContent": fields["guardContent"], **rest})
+        regular = _has(said, {"text": "text", "qualifiers": ["text"]})
+        # A wrapping that the service would refuse goes under another name, so that it is stripped.
+        extra = {"guardContent" if regular else "guardContent.text": fields["guardContent"], **rest}
+        return Text(said["text"], at, fields, HOME, regular, extra)
     image = payload.fields(inner.get("image"))
-    found = _read_source("image", image) if image is not None and len(inner) == 1 else None
+    regular = _has(image, {"format": "text", "source": {"bytes": None}}) and len(inner) == 1
+    found = _read_source("image", image) if image is not None and regular else None
     media_type = MEDIA_TYPES["image"].get(payload.string(image.get("format")) or "") if image is not None else None
     if found is None or media_type not in ("image/png", "image/jpeg"):
         return Opaque("guardContent", at, fields, HOME)
@@ -306,9 +366,12 @@ def read_citations(fields: Fields, at: At, context: Context) -> Block:
     parts = [(payload.fields(part) or {}).get("text") for part in payload.items(inner.get("content")) or ()]
     if not parts or not all(payload.kind(part) == "text" for part in parts):
         return Opaque("citationsContent", at, fields, HOME)
-    rest = remaining(fields, ("citationsContent",)) or {}
-    extra = {"citationsContent": fields["citationsContent"], **rest}
-    return Text(payload.joined(parts, ""), at, fields, HOME, True, extra)
+    rest = _rest(fields, "citationsContent", ("content", "citations"), inner) or {}
+    if not _has(inner["content"], _TEXTS):
+        rest = {**rest, "citationsContent.content": inner["content"]}
+    kept = _shaped(inner, "citationsContent", {"citations": _CITATIONS}, at, context)
+    extra = {"citationsContent": fields["citationsContent"], **rest} if kept is inner else rest
+    return Text(payload.joined(parts, ""), at, fields, HOME, kept is inner, extra)
 
 
 def read_cache_point(fields: Fields, at: At, context: Context) -> Block:
@@ -317,7 +380,8 @@ def read_cache_point(fields: Fields, at: At, context: Context) -> Block:
     if inner is None or not is_cache_point(inner):
         return Opaque("cachePoint", at, fields, HOME)
     extra = _rest(fields, "cachePoint", tuple(MEMBERS["cachePoint"]), inner)
-    return Opaque("cachePoint", at, fields, HOME, True, {**(extra or {}), MARK: mark_of(inner)})
+    # A second mark on the mark says the same; the block is then written anew.
+    return Opaque("cachePoint", at, fields, HOME, MARK not in fields, {**(extra or {}), MARK: mark_of(inner)})
 
 
 def is_cache_point(inner: Fields) -> bool:
@@ -339,6 +403,7 @@ def read_search_result(fields: Fields, at: At, context: Context) -> Block:
     intact = (
         payload.kind(inner.get("source")) == "text" and payload.kind(inner.get("title")) == "text" and parts is not None
         and all(payload.kind((payload.fields(part) or {}).get("text")) == "text" for part in parts)
+        and _has(parts, _TEXTS) and ("citations" not in inner or _has(inner["citations"], _ENABLED))
     )  # fmt: skip
     extra = _rest(fields, "searchResult", tuple(MEMBERS["searchResult"]), inner)
     return Opaque("searchResult", at, fields, HOME, intact, extra)
@@ -347,7 +412,7 @@ def read_search_result(fields: Fields, at: At, context: Context) -> Block:
 def _read_opaque(kind: str) -> ReadBlock:
     def read(fields: Fields, at: At, context: Context) -> Block:
         inner = payload.fields(fields.get(kind))
-        intact = inner is not None and payload.fields(inner.get("tool")) is not None
+        intact = inner is not None and "tool" in inner and _has(inner["tool"], _TOOL_REFERENCE)
         return Opaque(kind, at, fields, HOME, intact, _rest(fields, kind, tuple(MEMBERS[kind]), inner))
 
     return read
@@ -396,6 +461,9 @@ def read_system(value: Leaf, at: At, context: Context) -> Message | None:
 
 def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
     """One request field in the hub's words: each part of a configuration is a setting of its own."""
+    if key in ("modelId", "model") and payload.kind(value) != "text":
+        # Nothing is judged in the name of a model but that it is one.
+        return (Setting("modelId", value, at, value),)
     if key == "modelId":
         return (Setting("model", value, at, value, HOME, True),)
     if key == "model":
@@ -503,6 +571,9 @@ def _read_tool(entry: Leaf, at: At) -> Setting:
         tool["parameters"] = schema["json"]
         extra = remaining(spec, ("name", "description", "inputSchema", "strict"))
         more = {f"toolSpec.{key}": value for key, value in extra.items()} if extra is not None else None
+        beside = remaining(schema, ("json",))
+        if beside is not None:
+            more = {**(more or {}), **{f"toolSpec.inputSchema.{key}": value for key, value in beside.items()}}
         # With a member that the service does not know it is nobody's own tool, so that the member is stripped.
         return Setting("tool", tool, at, entry, HOME if more is None else None, more is None, more)
     point = payload.fields(fields.get("cachePoint"))

@@ -60,7 +60,8 @@ def _write_text(block: Text) -> Wire:
         return Wire({"guardContent": {"text": {**said, "text": block.text}}})
     if "citationsContent" in extra:
         cited = payload.fields(extra["citationsContent"]) or {}
-        return Wire({"citationsContent": {**cited, "content": [{"text": block.text}]}})
+        sources = {"citations": cited["citations"]} if "citations" in cited else {}
+        return Wire({"citationsContent": {"content": [{"text": block.text}], **sources}})
     return Wire({"text": block.text})
 
 
@@ -100,9 +101,12 @@ def _write_media(block: Media) -> Wire:
     if block.source == "base64":
         media["source"] = {"bytes": block.data}
     elif source is not None and "content" in source and "text" not in source:
-        media["source"] = {"content": source["content"]}
+        parts = payload.items(source["content"]) or ()
+        media["source"] = {"content": [{"text": (payload.fields(part) or {}).get("text")} for part in parts]}
     elif block.source == "file_id":
-        media["source"] = {"s3Location": source["s3Location"] if source is not None else {"uri": block.data}}
+        stored = payload.fields(source.get("s3Location")) if source is not None else None
+        owner = {"bucketOwner": stored["bucketOwner"]} if stored is not None and "bucketOwner" in stored else {}
+        media["source"] = {"s3Location": {"uri": block.data, **owner}}
     else:
         media["source"] = {"text": block.data}
     if guarded is not None:
