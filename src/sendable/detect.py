@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ from sendable.paths import At
 from sendable.report import Ledger
 
 DEFAULT = "openai-chat"
+
+_DATED = re.compile(r"_20\d{6}\Z")
+"""How only Anthropic names the tools that it defines: `web_search_20250305`."""
 
 
 def detect(history: Any, dialects: Mapping[str, Dialect], ledger: Ledger | None = None) -> str | None:
@@ -65,7 +69,7 @@ def _by_keys(body: Mapping[str, Any], dialects: Mapping[str, Dialect]) -> str | 
     tools = payload.items(body.get("tools"))
     for tool in tools or ():
         fields = payload.fields(tool) or {}
-        if "input_schema" in fields:
+        if "input_schema" in fields or _DATED.search(payload.string(fields.get("type")) or ""):
             return "anthropic"
         if "function" in fields:
             return "openai-chat"

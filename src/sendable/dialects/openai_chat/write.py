@@ -86,13 +86,12 @@ def _with_extra(wire: dict[str, Any], extra: Fields | None) -> Wire:
 
 
 def _content(blocks: Sequence[Block], empty: Any) -> Any:
-    """Content: one text that is bare, or that another dialect had to put into a block, as such; else a list of parts; `empty` for none."""
+    """Content: the bare text that was stored as such, else a list of parts; `empty` for none."""
     if not blocks:
         return empty
     only = blocks[0]
-    if len(blocks) == 1 and type(only) is Text and only.extra is None:
-        if type(only.raw) is not dict or only.home != HOME:
-            return only.text
+    if len(blocks) == 1 and type(only) is Text and type(only.raw) is not dict and only.extra is None:
+        return only.text
     return [write_block(block) for block in blocks]
 
 
@@ -136,12 +135,26 @@ def _write_assistant(message: Message) -> Wire:
             wire[block.at[-1]] = block.raw
         else:
             parts.append(block)
-    wire["content"] = _content(parts, None)
+    only = parts[0] if len(parts) == 1 else None
+    if type(only) is Text and only.extra is None and _had_one_list(message):
+        wire["content"] = only.text
+    else:
+        # Null is no content, unless there are calls or another field in its place (OC8); reasoning is none.
+        wire["content"] = _content(parts, None if calls or len(wire) > 2 else "")
     if thoughts:
         wire["reasoning_content"] = payload.joined(thoughts, "\n\n")
     if calls:
         wire["tool_calls"] = calls
     return _with_extra(wire, message.extra)
+
+
+def _had_one_list(message: Message) -> bool:
+    """Whether the message holds blocks of a dialect that has but one list for everything: its one text was in a block only because of
+    that. What the message is by itself decides, and not what the history is, so that it is written the same in a longer one."""
+    for block in message.blocks:
+        if type(block) is not Text and block.home is not None and block.home != HOME:
+            return True
+    return False
 
 
 def _write_other(message: Message, out: list[Wire]) -> None:
