@@ -162,7 +162,18 @@ def _run(history: Any, call: Call, original: Original, framed: bool = False) -> 
     read_in = conversation = surveyed(read(history, home, tuple(DIALECTS.values()), ledger, framed))
     for rule in target.rules(call.options, call.model):
         conversation = surveyed(rule(conversation, ledger))
-    return Run(history, framed, target, conversation, ledger, conversation is read_in and not ledger)
+    return Run(history, framed, target, conversation, ledger, not ledger and _is_same(conversation, read_in))
+
+
+def _is_same(conversation: Conversation, read_in: Conversation) -> bool:
+    """Whether every message is still the one that was read: nothing but what the reader knew of it may be new."""
+    if conversation is read_in:
+        return True
+    return (
+        len(conversation.messages) == len(read_in.messages)
+        and conversation.settings is read_in.settings
+        and all([now.raw is was.raw and now.intact for now, was in zip(conversation.messages, read_in.messages, strict=True)])
+    )
 
 
 def _run_json(data: bytes, call: Call) -> Run:

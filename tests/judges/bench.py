@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.judges import judge_anthropic, judge_flat, judge_openai_chat, judge_openai_responses, sdk
+from tests.judges import judge_anthropic, judge_flat, judge_gemini, judge_openai_chat, judge_openai_responses, sdk
 
 
 def complaints(target: str, body: Any, *, whole: bool = False) -> list[str]:
@@ -25,4 +25,8 @@ def complaints(target: str, body: Any, *, whole: bool = False) -> list[str]:
             body, whole=whole, mid_system=profile == "mid-system", prefill=profile != "no-prefill"
         )
         return [str(finding) for finding in found] or [f"SDK: {text}" for text in sdk.anthropic(body)]
+    if dialect == "gemini":
+        return [str(finding) for finding in judge_gemini.judge(body, three=profile == "3")] or [
+            f"SDK: {text}" for text in sdk.gemini(body)
+        ]
     raise AssertionError(f"no judge for {target}")

@@ -164,6 +164,34 @@ def openai_responses(body: dict[str, Any]) -> list[str]:
     return _refusals("responses streamed body" if body.get("stream") else "responses body", {**known, "input": items})
 
 
+@cache
+def _google(which: str) -> Any:
+    from google.genai import types
+
+    kinds: dict[str, Any] = {
+        "contents": list[types.Content],
+        "systemInstruction": types.Content,
+        "tools": list[types.Tool],
+        "toolConfig": types.ToolConfig,
+        "safetySettings": list[types.SafetySetting],
+        "generationConfig": types.GenerationConfig | types.GenerateContentConfig,
+    }
+    return TypeAdapter(kinds[which])
+
+
+def gemini(body: dict[str, Any]) -> list[str]:
+    """What the types of google-genai 3.6.1 refuse: unknown keys, arguments and responses that are no objects, what is no base64."""
+    refused: list[str] = []
+    for key, value in body.items():
+        camel = key if "_" not in key else key.split("_")[0] + "".join(word.title() for word in key.split("_")[1:])
+        if camel in ("contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig"):
+            try:
+                _google(camel).validate_python(value)
+            except ValidationError as error:
+                refused += [f"{key}.{'.'.join(str(step) for step in found['loc'])}: {found['msg']}" for found in error.errors()]
+    return refused
+
+
 # The sampling parameters are gone from the types of anthropic 2.14.0, and still sent and answered (recorded requests hold `top_k`).
 _SAMPLING = {"temperature": (0, 1), "top_p": (0, 1), "top_k": (0, 1_000_000)}
 

@@ -47,8 +47,9 @@ def calls(messages: list[Any]) -> bool:
     """Whether a client call stands in the list: what the dialect of a bare list is known by."""
     blocks = [block for message in messages if isinstance(message.get("content"), list) for block in message["content"]]
     items = [message for message in messages if str(message.get("type")).endswith("_call")]
+    parts = [part for message in messages for part in message.get("parts") or ()]
     return any(message.get("tool_calls") for message in messages) or bool(items) or any(
-        block.get("type") == "tool_use" for block in blocks
+        block.get("type") == "tool_use" or "functionCall" in block or "function_call" in block for block in [*blocks, *parts]
     )
 
 

@@ -25,13 +25,15 @@ def test_a_plain_history_crosses_without_a_word(source: str, target: str) -> Non
     @given(histories.plain(source))
     def law(planted: Planted) -> None:
         result = sendable.normalize(planted.value, to=target)
-        assert described(result.report) == []
+        # Plain histories end with the assistant, after which a request of Gemini does not («Requests ending with a model turn are not supported»).
+        said = [entry for entry in described(result.report) if target != "gemini" or entry[0] != "ORD005"]
+        assert said == []
         assert result.dropped == 0
         output = json.dumps(result.body)
         assert [leaf for leaf in planted.leaves if leaf.token not in output] == []
         assert complaints(target, result.body) == []
         if target != "flat":
-            assert result.body.keys() <= {DIALECTS[target].list_name, "system"}
+            assert result.body.keys() <= {DIALECTS[target].list_name, "system", "systemInstruction"}
 
     law()
 

@@ -40,7 +40,7 @@ def speaks(message: Any) -> bool:
         return False
     kind = message.get("type")
     is_item = isinstance(kind, str) and "role" not in message and not kind.endswith("_output")
-    return message.get("role") == "assistant" or is_item
+    return message.get("role") in ("assistant", "model") or is_item
 
 
 def goes_on(before: Any, message: Any) -> bool:
