@@ -140,6 +140,10 @@ def index() -> str:
 def head(code: Code) -> str:
     """How the page of a code begins: the same words as in codes.py."""
     levels = f"| strict | repair |\n| --- | --- |\n| {code.strict} | {code.repair} |\n"
+    if code.repair == "reject":
+        levels += "\nNo policy can repair this: nothing could be sent. Change the history itself.\n"
+    elif code.strict == "reject":
+        levels += f'\nRefused under `strict`? Use `repair`, or `{code.id} = "report"` in a [policy file](../policies.md).\n'
     return f"# {code.id} {code.name}\n\n> {code.message}\n\n{levels}"
 
 
