@@ -49,7 +49,7 @@ def calls(messages: list[Any]) -> bool:
     items = [message for message in messages if str(message.get("type")).endswith("_call")]
     parts = [part for message in messages for part in message.get("parts") or ()]
     return any(message.get("tool_calls") for message in messages) or bool(items) or any(
-        block.get("type") == "tool_use" or "functionCall" in block or "function_call" in block for block in [*blocks, *parts]
+        block.get("type") == "tool_use" or "toolUse" in block or "functionCall" in block or "function_call" in block for block in [*blocks, *parts]
     )
 
 

@@ -14,9 +14,12 @@ from tests.laws.dialects import DIALECTS
 from tests.laws.leaves import Planted
 from tests.laws.verdicts import described
 
-# Not from Anthropic to flat: a list of text blocks without a call is written there as JSON text, with an entry (design 5.1).
+# Not from Anthropic or Converse to flat: a list of text blocks without a call is written there as JSON text, with an entry (design 5.1).
 CROSSINGS = [
-    (source, target) for source in DIALECTS for target in DIALECTS if (source, target) != ("anthropic", "flat")
+    (source, target)
+    for source in DIALECTS
+    for target in DIALECTS
+    if (source, target) not in (("anthropic", "flat"), ("bedrock-converse", "flat"))
 ]
 
 
