@@ -142,7 +142,7 @@ def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, plac
             home != place.home and key in place.shared and (known is None or key in known)
         ):
             kept[key] = value
-        elif not payload.is_inert(value) and not _is_alias(node, key, value) and not _is_usual(key, value):
+        elif not payload.is_inert(value) and not is_alias(node, key, value) and not _is_usual(key, value):
             ledger.strip(FLD002 if key in BOOKKEEPING else FLD001, node, paths.inside(node.raw, key))  # type: ignore[attr-defined]
     if len(kept) == len(extra):
         return node
@@ -150,11 +150,13 @@ def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, plac
 
 
 def _is_usual(key: str, value: Any) -> bool:
-    """Whether a field says what holds anyway: that what is there is complete."""
-    return key == "status" and payload.string(value) == "completed"
+    """Whether a field says what holds anyway: that what is there is complete, that an image is seen as the model sees fit."""
+    return (key == "status" and payload.string(value) == "completed") or (
+        key == "detail" and payload.string(value) == "auto"
+    )
 
 
-def _is_alias(node: Any, key: str, value: Any) -> bool:
+def is_alias(node: Any, key: str, value: Any) -> bool:
     """Whether a field is another spelling of the node's id: its value is kept under the target's own key."""
     return key.rpartition(".")[2] in ("call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "id") and (
         type(node) in (ToolCall, ToolResult) and (payload.string(value) or payload.plain(value)) == node.id
@@ -333,13 +335,17 @@ def marks_behind(key: str, kind: str, point: Callable[[Any, Block], Opaque | Non
         touched = False
         for message in conversation.messages:
             blocks: list[Block] = []
-            for block in message.blocks:
-                points: list[Opaque] = []
+            points: list[Opaque] = []
+            for index, block in enumerate(message.blocks):
                 if type(block) is ToolResult and any(_bears(inner, key) for inner in block.content):
                     content = tuple([_unmarked(inner, key, kind, point, points, ledger) for inner in block.content])
                     block = changed(block, content=content)
                 blocks.append(_unmarked(block, key, kind, point, points, ledger))
-                blocks.extend(points[-1:])
+                # Nothing stands between the results of a turn: the mark goes behind the last of them.
+                following = message.blocks[index + 1] if index + 1 < len(message.blocks) else None
+                if type(block) is not ToolResult or type(following) is not ToolResult:
+                    blocks.extend(points[-1:])
+                    points.clear()
             if any(a is not b for a, b in zip(blocks, message.blocks, strict=False)) or len(blocks) != len(message.blocks):
                 message = changed(message, blocks=tuple(blocks))
                 touched = True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, assert_never
 
 from sendable import payload
-from sendable.codes import BLK002, BLK003, FLD001, MED001
+from sendable.codes import BLK001, BLK002, BLK003, FLD001, MED001
 from sendable.conversation import (
     INSTRUCTING,
     Block,
@@ -89,6 +90,9 @@ def fit_block(options: Options, issuer: str | None = ISSUER, unsigned: bool = Tr
         if type(block) is ToolCall:
             if block.executor == "provider" and block.home != HOME:
                 return drop_call(BLK002, block, ledger, kind=block.kind)
+            if block.executor == "provider" and not (_is(_ID, block.id) and _is(_NAME, block.name)):
+                # Its own provider wrote it; nobody can say what it was meant to be.
+                return drop_call(BLK001, block, ledger, kind=block.kind)
             return fit_arguments(block, "object", ledger) if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is ToolResult:
             return _fit_result(block, message, ledger)
@@ -114,6 +118,14 @@ def fit_block(options: Options, issuer: str | None = ISSUER, unsigned: bool = Tr
         assert_never(block)
 
     return fit_block
+
+
+_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def _is(pattern: re.Pattern[str], value: Any) -> bool:
+    return type(value) is str and pattern.fullmatch(value) is not None
 
 
 def _is_guarded(block: Media) -> bool:

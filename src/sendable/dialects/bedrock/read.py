@@ -229,10 +229,12 @@ def read_tool_use(fields: Fields, at: At, context: Context) -> Block:
     inner = payload.fields(fields.get("toolUse"))
     if inner is None:
         return Opaque("toolUse", at, fields, HOME)
-    call_id, key, gone = identifier(inner, "toolUseId", (at, "toolUse"), context)
+    # In here `id` can be nothing but the call's.
+    own = "id" if "id" in inner and "toolUseId" not in inner else "toolUseId"
+    call_id, key, gone = identifier(inner, own, (at, "toolUse"), context)
     kind = payload.string(inner.get("type"))
     typed = ("type",) if kind in ("tool_use", "server_tool_use") else ()
-    extra = _rest(fields, "toolUse", ("toolUseId", "name", "input", *typed, *gone), inner)
+    extra = _rest(fields, "toolUse", (own, "toolUseId", "name", "input", *typed, *gone), inner)
     intact = key == "toolUseId" and not gone and "name" in inner and "input" in inner
     name, arguments = scalar(inner.get("name")), inner.get("input")
     if kind == "server_tool_use":
@@ -251,13 +253,14 @@ def read_tool_result(fields: Fields, at: At, context: Context) -> Block:
     inner = payload.fields(fields.get("toolResult"))
     if inner is None:
         return Opaque("toolResult", at, fields, HOME)
-    call_id, key, gone = identifier(inner, "toolUseId", (at, "toolResult"), context)
+    own = "id" if "id" in inner and "toolUseId" not in inner else "toolUseId"
+    call_id, key, gone = identifier(inner, own, (at, "toolResult"), context)
     content = context.read_content(inner.get("content"), (at, "toolResult", "content"), context)
     status = payload.string(inner.get("status"))
     known = ("status",) if status in STATUS or payload.is_null(inner.get("status")) else ()
     kind = payload.string(inner.get("type"))
     typed = ("type",) if kind is not None else ()
-    extra = _rest(fields, "toolResult", ("toolUseId", "content", *known, *typed, *gone), inner)
+    extra = _rest(fields, "toolResult", (own, "toolUseId", "content", *known, *typed, *gone), inner)
     intact = (
         key == "toolUseId" and not gone and payload.kind(inner.get("content")) == "list"
         and ("status" not in inner or status in STATUS)
