@@ -11,7 +11,7 @@ import msgspec
 from sendable import payload
 from sendable.codes import SHP013
 from sendable.conversation import INSTRUCTING, Conversation
-from sendable.detect import DEFAULT, detect
+from sendable.detect import DEFAULT, by_body, detect
 from sendable.errors import HistoryError
 from sendable.options import Options, read_options
 from sendable.reading import LIST_KEYS, read
@@ -158,7 +158,7 @@ def _run(history: Any, call: Call, original: Original, framed: bool = False) -> 
     target = _target(history, call, ledger)
     if call.source is not None and call.source not in DIALECTS:
         raise TypeError(f"unknown source {call.source!r}; it is one of {', '.join(DIALECTS)}")
-    home = DIALECTS.get(call.source or detect(history, DIALECTS) or "", target.dialect)
+    home = DIALECTS.get(call.source or by_body(history, DIALECTS) or "", target.dialect)
     read_in = conversation = surveyed(read(history, home, tuple(DIALECTS.values()), ledger, framed))
     for rule in target.rules(call.options, call.model):
         conversation = surveyed(rule(conversation, ledger))
@@ -228,6 +228,9 @@ def _written(run: Run) -> Any:
             if not run.target.hoists and len(messages[leading].at) > 1:
                 break
             leading += 1
+        if leading == len(messages) and not run.target.hoists:
+            # Instructions alone are nothing to answer; as an item they are.
+            leading = 0
     listed: list[Any] = list(dialect.write(messages[leading:]))
     if dialect.name == "flat":
         return listed

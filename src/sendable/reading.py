@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Raw
 
 from sendable import payload
-from sendable.codes import SHP001, SHP002, SHP003, SHP005
+from sendable.codes import SHP001, SHP002, SHP003, SHP005, SHP011
 from sendable.conversation import ROLES, Block, Conversation, Fields, Message, Opaque, Setting, Text, ToolCall, ToolResult
 from sendable.dialects import Context, Dialect, ReadBlock, ReadField, identifier, remaining, scalar
 from sendable.paths import At
@@ -74,7 +74,9 @@ def read(
         else:
             settings.extend(home.read_setting(name, value, (name,)))
     messages.extend(_read_messages(body[key], key, context, framed) if single is None else (single,))
-    return Conversation(messages, tuple(settings), False, "model" in body or "modelId" in body, key)
+    continued = any(name in body and not payload.is_inert(body[name]) for name in home.handles)
+    whole = "model" in body or "modelId" in body
+    return Conversation(messages, tuple(settings), False, whole, key, continued=continued)
 
 
 _ROLES = {b'"' + role.encode() + b'"': role for role in ("user", "assistant", "tool", "system", "developer")}
@@ -155,6 +157,10 @@ def _read_message(fields: Fields, role: str, at: At, context: Context) -> Messag
     home, intact = _home(blocks, kind, context)
     # No empty list (OC10, GE3, BE7), and null or nothing only where an assistant calls tools (OC6, OC8).
     hollow = hollow or (not inside and (kind == "list" or role != "assistant"))
+    if role == "tool" and any(type(block) is not ToolResult for block in blocks):
+        # Results beside other content: the form of a user's turn.
+        context.ledger.rename(SHP011, at, ("role",), old="tool", new="user")
+        role, intact = "user", False
     return Message(role, blocks, at, fields, home, intact and not hollow, extra, kind == "text")
 
 

@@ -50,6 +50,7 @@ from sendable.rules.blocks import (
 )
 from sendable.rules.continuation import ItemIds, State, foreign_state, item_ids, may_wait, own_state, stands_alone
 from sendable.rules.empty import (
+    content_beside_reasoning,
     dropped_if_emptied,
     failures_filled,
     filled,
@@ -93,7 +94,14 @@ from sendable.rules.reasoning import (
     recalled,
     signatures_bound,
 )
-from sendable.rules.shape import content_in_lists, flat_content, known_roles, no_developer, something_to_send
+from sendable.rules.shape import (
+    content_in_lists,
+    flat_content,
+    known_roles,
+    no_developer,
+    something_to_send,
+    tools_answer,
+)
 from sendable.rules.system import demote_system, hoist_system, mid_system, one_system, system_after_user
 from sendable.rules.turns import calls_together, no_hollow_items, ordinary_calls, whole_turns
 
@@ -144,7 +152,7 @@ RESPONSES_NAMES = msgspec.structs.replace(
 
 RESPONSES_STATE = State(
     "openai-responses",
-    responses_fit.HANDLES,
+    responses_read.HANDLES,
     responses_fit.REFERENCES,
     responses_fit.SUMMARIES,
     # «compaction_trigger must be the final input item» (OR22).
@@ -228,6 +236,7 @@ def _flat(options: Options, model: str | None) -> list[Rule]:
         fit(flat_fit.fit_block(options), flat_fit.place(options)),
         pair(repeated="dropped", missing="last"),
         dropped_if_emptied,
+        tools_answer,
         results_first,
         ids(plain_form(r"(?s).+", 10_000)),
         names(plain_form(r"(?s).*\S.*", 10_000)),
@@ -239,6 +248,7 @@ CHAT_PARAMETERS = Parameters(
     "openai-chat",
     chat_read.OWN,
     chat_write.WRITABLE,
+    kinds=chat_read.KINDS,
     efforts={word: word for word in ("none", "minimal", "low", "medium", "high", "xhigh")} | {"max": "xhigh"},
     formats={"json_schema": frozenset({"name", "schema", "strict", "description"}), "json_object": frozenset()},
 )
@@ -314,6 +324,7 @@ def _chat(
             media_out(of="results"),
             media_from_user,
             *nonempty,
+            content_beside_reasoning,
             *order,
             *_apart(options),
             *identified,
@@ -458,6 +469,7 @@ ANTHROPIC_PARAMETERS = Parameters(
     "anthropic",
     anthropic_read.OWN,
     anthropic_write.WRITABLE,
+    kinds=anthropic_read.KINDS,
     efforts={"minimal": "low"} | {word: word for word in ("low", "medium", "high", "xhigh", "max")},
     formats={"json_schema": frozenset({"schema"})},
     hottest=1.0,
@@ -617,10 +629,12 @@ def _gemini(three: bool = False) -> Compose:
     def gemini(options: Options, model: str | None) -> list[Rule]:
         return [
             *_from_items(gemini_fit.place(options)),
-            known_roles,
+            *_roles(options),
             hoist_system,
+            one_spelling,
             one_form,
             usable_ids(),
+            *_media(options),
             fit(gemini_fit.fit_block(options), gemini_fit.place(options)),
             pair(turn="run"),
             # «functionResponse.parts … (newer models); older: separate user part» (GE11).
@@ -631,6 +645,7 @@ def _gemini(three: bool = False) -> Compose:
             names(GEMINI_NAMES),
             named_results,
             *_limits(options),
+            *_apart(options),
             alternating_abroad("gemini"),
             results_first,
             results_as_called,

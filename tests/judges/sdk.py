@@ -145,13 +145,26 @@ def _identified(item: Any) -> Any:
     if not isinstance(item, dict):
         return item
     kind = item.get("type", "message")
+    for key in ("content", "output"):
+        if isinstance(item.get(key), list):
+            item = {**item, key: [_detailed(part) for part in item[key]]}
     if kind == "message" and item.get("role") == "assistant" and isinstance(item.get("content"), list):
-        return {"id": "msg_0", "status": "completed", "type": "message", **item}
+        known = {key: value for key, value in item.items() if value is not None}
+        return {"id": "msg_0", "status": "completed", "type": "message", **known}
     if kind == "reasoning":
-        return {"id": "rs_0", **item} | ({} if item.get("content") is not None else {"content": []})
+        known = {key: value for key, value in item.items() if value is not None}
+        return {"id": "rs_0", "content": [], **known}
     if kind == "custom_tool_call":
         return {key: value for key, value in item.items() if key != "status"}
-    return item
+    if kind in ("message", "item_reference") or item.get("id") is not None:
+        return item
+    return {**item, "id": f"{kind}_0"}
+
+
+def _detailed(part: Any) -> Any:
+    """The part with the `detail` that the type of a message's image demands and the documents' own examples leave out."""
+    is_image = isinstance(part, dict) and part.get("type") == "input_image"
+    return {"detail": "auto", **part} if is_image else part
 
 
 def openai_responses(body: dict[str, Any]) -> list[str]:

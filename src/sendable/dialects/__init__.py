@@ -52,7 +52,8 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     `role` and `content` but the dialect's own; `read_entry` then reads it. `envelope`: the dialect as whose own the common envelope is
     read, where it is not a form of this one. `hoisted_aliases`: other spellings of the request field that `read_hoisted` reads.
     `is_call` says whether an own entry is a call, so that detection knows a list by it. `read_single` and `write_single` are for a
-    message list that is not a list, where the dialect has such a form.
+    message list that is not a list, where the dialect has such a form. `handles`: request fields that stand for an earlier part of the
+    conversation, which the provider holds.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     is_call: Callable[[Fields], bool] | None = None
     read_single: Callable[[Leaf, At, Context], Message | None] | None = None
     write_single: Callable[[Sequence[Message]], Any] | None = None
+    handles: frozenset[str] = frozenset()
 
 
 ALIASES = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id")

@@ -174,7 +174,7 @@ def respelled(stands_right: Callable[[Block, Message], bool]) -> Rule:
         touched = False
         for message in conversation.messages:
             if any(not stands_right(block, message) for block in message.blocks):
-                blocks = [block if stands_right(block, message) else changed(block, raw=None) for block in message.blocks]
+                blocks = [block if stands_right(block, message) else changed(block) for block in message.blocks]
                 message = changed(message, blocks=tuple(blocks))
                 touched = True
             out.append(message)

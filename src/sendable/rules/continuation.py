@@ -81,7 +81,7 @@ def _without_handles(conversation: Conversation, handles: set[tuple[str, str]], 
         kept.append(setting)
     if len(kept) == len(conversation.settings):
         return conversation
-    return msgspec.structs.replace(conversation, settings=tuple(kept))
+    return msgspec.structs.replace(conversation, settings=tuple(kept), continued=False)
 
 
 def _without_messages(
@@ -129,19 +129,13 @@ def own_state(state: State, options: Options) -> Rule:
 
     def own_state(conversation: Conversation, ledger: Ledger) -> Conversation:
         kept = options.store
-        continued = False
         for setting in conversation.settings:
             if setting.home != state.home:
                 continue  # keeps: only looks
             if setting.name == "store" and payload.kind(setting.value) == "bool" and not payload.is_true(setting.value):
                 kept = False
-            elif setting.name in state.handles and not payload.is_inert(setting.value):
-                continued = True
-        if continued and not options.store:
+        if conversation.continued and not options.store:
             conversation = _unheld(conversation, state, ledger)
-            continued = False
-        if continued:
-            conversation = msgspec.structs.replace(conversation, continued=True)
         out: list[Message] = []
         last = len(conversation.messages) - 1
         for index, message in enumerate(conversation.messages):
@@ -176,7 +170,7 @@ def _unheld(conversation: Conversation, state: State, ledger: Ledger) -> Convers
             ledger.strip(CON002, setting, ())
         else:
             kept.append(setting)
-    return msgspec.structs.replace(conversation, settings=tuple(kept))
+    return msgspec.structs.replace(conversation, settings=tuple(kept), continued=False)
 
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -145,6 +145,9 @@ def _write_assistant(message: Message) -> Wire:
         wire["reasoning_content"] = payload.joined(thoughts, "\n\n")
     if calls:
         wire["tool_calls"] = calls
+    elif wire["content"] is None and "refusal" not in wire and "audio" not in wire:
+        # «expected a string, got null» (OC8): a message of reasoning alone has an empty text.
+        wire["content"] = ""
     return _with_extra(wire, message.extra)
 
 

@@ -23,5 +23,6 @@ OPENAI_RESPONSES = Dialect(
     read_hoisted=("instructions", read.read_instructions),
     write_hoisted=write.write_instructions,
     read_single=read.read_single,
+    handles=read.HANDLES,
     write_single=write.write_single,
 )

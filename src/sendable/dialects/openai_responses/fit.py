@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Any, assert_never
 
 from sendable import payload
 from sendable.codes import BLK001, BLK002, FLD001, FLD004, MED001, RSN001, RSN002, RSN005
@@ -19,7 +19,7 @@ from sendable.conversation import (
     ToolResult,
     changed,
 )
-from sendable.dialects.openai_responses.read import HOME, ITEMS, KEYS, OPAQUE
+from sendable.dialects.openai_responses.read import HOME, ITEMS, KEYS, OPAQUE, is_sound
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
 from sendable.rules.arguments import fit_arguments
@@ -37,9 +37,6 @@ OWN_CALLS = frozenset({"local_shell_call", "shell_call", "apply_patch_call"})
 
 SUMMARIES = frozenset({"compaction"})
 REFERENCES = frozenset({"item_reference"})
-HANDLES = frozenset({"previous_response_id", "conversation"})
-"""The request fields that stand for an earlier part of the conversation, which the provider holds (OS1, OS2)."""
-
 PREFIXES: dict[str, str] = {
     "message": "msg",
     "reasoning": "rs",
@@ -116,7 +113,7 @@ def fit_block(options: Options, third_party: bool = False) -> FitBlock:
 
     def fit_block(block: Block, message: Message, ledger: Ledger) -> Block | Receipt:
         if type(block) is Text:
-            return block
+            return _fit_text(block, message, ledger)
         if type(block) is ToolCall:
             if message.role != "assistant":
                 return misplaced(block, ledger)
@@ -128,7 +125,7 @@ def fit_block(options: Options, third_party: bool = False) -> FitBlock:
         if type(block) is ToolResult:
             if block.executor == "provider":
                 return drop_call(BLK002, block, ledger, kind=block.kind)
-            return block if block.kind not in ORDINARY else _fit_result(block, ledger)
+            return block if block.kind not in ORDINARY else flag_in_text(block, ledger)
         if type(block) is Reasoning:
             if message.role != "assistant":
                 return misplaced(block, ledger)
@@ -147,8 +144,25 @@ def fit_block(options: Options, third_party: bool = False) -> FitBlock:
     return fit_block
 
 
-def _fit_result(block: ToolResult, ledger: Ledger) -> Block:
-    return flag_in_text(block, ledger)
+def _fit_text(block: Text, message: Message, ledger: Ledger) -> Text:
+    """A text with the fields that a part of its message's role has.
+
+    Loses: FLD001.
+    """
+    if block.extra is None:
+        return block
+    kept: dict[str, Any] = {}
+    other = KEYS["input_text" if message.role == "assistant" else "output_text"] - {"type", "text"}
+    for key, value in block.extra.items():
+        if key in other or (key in ("annotations", "logprobs") and not is_sound(key, value)):
+            if not payload.is_inert(value):
+                ledger.strip(FLD001, block, (key,))
+        else:
+            kept[key] = value
+    if len(kept) == len(block.extra):
+        return block
+    fitted: Text = changed(block, extra=kept or None)
+    return fitted
 
 
 def _fit_opaque(block: Opaque, message: Message, here: Place, third_party: bool, ledger: Ledger) -> Block | Receipt:

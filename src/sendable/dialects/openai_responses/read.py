@@ -95,6 +95,33 @@ def read_text(kind: str) -> ReadBlock:
     return read
 
 
+_ANNOTATIONS: dict[str, dict[str, str]] = {
+    "file_citation": {"file_id": "text", "filename": "text", "index": "number"},
+    "url_citation": {"url": "text", "title": "text", "start_index": "number", "end_index": "number"},
+    "container_file_citation": {
+        "container_id": "text", "file_id": "text", "filename": "text", "start_index": "number", "end_index": "number",
+    },
+    "file_path": {"file_id": "text", "index": "number"},
+}  # fmt: skip
+"""Citations (appendix A)."""
+
+
+def is_sound(key: str, value: Leaf) -> bool:
+    """Whether the citations or log probabilities of a text are in the form in which the API gave them."""
+    entries = payload.items(value)
+    if entries is None:
+        return payload.is_null(value) and key != "annotations"
+    for entry in entries:
+        fields = payload.fields(entry)
+        if fields is None:
+            return False
+        if key == "annotations":
+            form = _ANNOTATIONS.get(payload.string(fields.get("type")) or "")
+            if form is None or any(payload.kind(fields.get(name)) != kind for name, kind in form.items()):
+                return False
+    return True
+
+
 def read_refusal(fields: Fields, at: At, context: Context) -> Block:
     """`{"type":"refusal","refusal"}`."""
     text = fields.get("refusal")
@@ -278,7 +305,34 @@ def read_opaque(kind: str, intact: Callable[[Fields], bool] = lambda fields: Tru
 def _has_action(fields: Fields) -> bool:
     # «Missing required parameter: 'input[...].action.type'» (OR24).
     action = payload.fields(fields.get("action"))
-    return action is not None and payload.kind(action.get("type")) == "text"
+    return action is not None and payload.string(action.get("type")) in ("search", "open_page", "find_in_page", "find")
+
+
+REQUIRED: dict[str, dict[str, str]] = {
+    "computer_call": {"call_id": "text", "pending_safety_checks": "list"},
+    "computer_call_output": {"call_id": "text", "output": "object"},
+    "file_search_call": {"queries": "list"},
+    "tool_search_output": {"tools": "list"},
+    "additional_tools": {"tools": "list"},
+    "image_generation_call": {"result": "text"},
+    "code_interpreter_call": {"container_id": "text"},
+    "mcp_list_tools": {"server_label": "text", "tools": "list"},
+    "mcp_approval_request": {"arguments": "text", "name": "text", "server_label": "text"},
+    "mcp_approval_response": {"approval_request_id": "text", "approve": "bool"},
+    "mcp_call": {"arguments": "text", "name": "text", "server_label": "text"},
+    "program": {"call_id": "text", "code": "text", "fingerprint": "text"},
+    "program_output": {"call_id": "text", "result": "text"},
+}
+"""What the API demands of an item beside its id («Missing required parameter: 'input[40]…'», appendix A)."""
+
+
+def _is_whole(kind: str) -> Callable[[Fields], bool]:
+    form = REQUIRED.get(kind, {})
+
+    def is_whole(fields: Fields) -> bool:
+        return all(payload.kind(fields.get(name)) == found for name, found in form.items())
+
+    return is_whole
 
 
 def _has_id(fields: Fields) -> bool:
@@ -292,7 +346,7 @@ def _is_sealed(fields: Fields) -> bool:
 
 OPAQUE: dict[str, ReadBlock] = {
     **{
-        kind: read_opaque(kind)
+        kind: read_opaque(kind, _is_whole(kind))
         for kind in (
             "computer_call", "computer_call_output", "file_search_call", "tool_search_call", "tool_search_output", "additional_tools",
             "configuration_update", "compaction_trigger", "image_generation_call", "code_interpreter_call", "mcp_list_tools",
@@ -416,6 +470,10 @@ OWN: frozenset[str] = frozenset(
     }
 )  # fmt: skip
 """Every request field of Responses beside `input` (openai 3.57.0; `client_metadata` is what Codex 0.171 sends)."""
+
+
+HANDLES = frozenset({"previous_response_id", "conversation"})
+"""The request fields that stand for an earlier part of the conversation, which the provider holds (OS1, OS2)."""
 
 
 def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
