@@ -36,6 +36,8 @@ class Parameters(msgspec.Struct, frozen=True):
     refused: frozenset[str] = frozenset()
     # Fields of a tool that the hub does not model and that mean the same in another dialect.
     tool_fields: frozenset[str] = frozenset()
+    # The JSON kinds of its request fields: number, integer, text, list …, several with a bar between them.
+    kinds: Mapping[str, str] = {}
     # What the target knows of a tool.
     tool_words: frozenset[str] = frozenset({"name", "description", "parameters", "strict"})
 
@@ -191,8 +193,11 @@ def _key(setting: Setting) -> str:
 def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger: Ledger) -> Setting | None:
     """One parameter, or None with its entry. A foreign one that says nothing goes unreported.
 
-    Loses: FLD001, FLD002, FLD005.
+    Loses: FLD001, FLD002, FLD005, FLD006.
     """
+    if _is_ill_typed(setting, known):
+        ledger.strip(FLD006, setting, ())
+        return None
     if setting.home == known.home:
         if setting.name == "format" and setting.value.get("kind") in known.refused:
             ledger.strip(FLD001, setting, ())
@@ -231,11 +236,65 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
     return _fit_value(changed(setting), known, ledger)
 
 
+_HUB_KINDS = {
+    "max_tokens": "integer", "temperature": "number", "top_p": "number", "top_k": "integer", "stream": "bool", "stop": "list",
+    "end_user": "text", "effort": "text", "parallel_calls": "bool",
+}  # fmt: skip
+
+
+def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
+    """Whether a value is of a JSON kind that no provider takes there: «Input should be a valid integer», and their like (AN20)."""
+    if setting.name in _MANY:
+        fields = payload.fields(setting.raw)
+        if setting.name == "tool":
+            name = payload.string(setting.value.get("name"))
+            return name is None or not name.strip()
+        return fields is None
+    wanted = known.kinds.get(_key(setting)) if setting.home == known.home else _HUB_KINDS.get(setting.name)
+    value = setting.raw if setting.home == known.home and type(setting.at[0]) is not tuple else setting.value
+    if wanted is None or payload.is_null(value):
+        return False
+    kind = payload.kind(value)
+    if wanted == "integer":
+        return kind != "number" or type(payload.plain(value)) is not int
+    return kind not in wanted.split("|")
+
+
 def _is_default(setting: Setting) -> bool:
     """Whether a parameter says what holds anyway."""
     return (setting.name == "parallel_calls" and payload.is_true(setting.value)) or (
         setting.name in ("stream", "logprobs") and payload.is_false(setting.value)
     )
+
+
+_KINDS: dict[str, str] = {
+    **dict.fromkeys(("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty"), "number"),
+    **dict.fromkeys(("max_tokens", "seed", "n", "top_logprobs"), "integer"),
+    **dict.fromkeys(("stream", "logprobs", "parallel_calls"), "bool"),
+    **dict.fromkeys(("end_user", "effort"), "text"),
+    "stop": "texts",
+    "tool": "tool",
+}
+"""What the value of one of the hub's words has to be, so that another dialect's field can take it."""
+
+
+def _is_of_its_kind(name: str, value: Any) -> bool:
+    kind = _KINDS.get(name)
+    if kind is None:
+        return True
+    if kind == "integer":
+        number = payload.plain(value) if payload.kind(value) == "number" else None
+        return isinstance(number, int) and abs(number) < 1 << 31
+    if kind == "texts":
+        return all(payload.kind(text) == "text" for text in payload.items(value) or (None,))
+    if kind == "tool":
+        return (
+            type(value) is dict
+            and payload.kind(value.get("name")) == "text"
+            and payload.kind(value.get("description")) in ("text", "null")
+            and payload.kind(value.get("parameters")) in ("object", "null")
+        )
+    return payload.kind(value) == kind
 
 
 def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting | None:
@@ -245,6 +304,9 @@ def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting |
     """
     name, value = setting.name, setting.value
     if payload.is_null(value):
+        return None
+    if not _is_of_its_kind(name, value):
+        ledger.strip(FLD001, setting, ())
         return None
     if name == "temperature":
         number = payload.plain(value)
