@@ -73,6 +73,8 @@ FLD009 = _code(
     "the id is accepted only behind the reasoning item that led to it, which is gone",
     strict="report",
 )
+FLD010 = _code("FLD010", "ill-typed-parameter", "the value is of a kind that the parameter never has")
+
 # SYS: system and developer messages.
 SYS001 = _code("SYS001", "late-system", "a system message stood where the target takes none", strict="report")
 SYS002 = _code("SYS002", "demoted-system", "the target has no place for instructions; they are sent as user text")

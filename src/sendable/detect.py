@@ -51,6 +51,16 @@ def detect(history: Any, dialects: Mapping[str, Dialect], ledger: Ledger | None 
     return first[0] if first is not None else by_block
 
 
+def by_body(history: Any, dialects: Mapping[str, Dialect]) -> str | None:
+    """The dialect of a body by its own keys, or None: for a list, or where no key decides.
+
+    What no key and no shape of its own decides is read as the target's own: never by a message that comes later, so that a longer
+    history is read as the shorter one was.
+    """
+    body = payload.fields(history)
+    return None if body is None else _by_keys(body, dialects)
+
+
 def _by_keys(body: Mapping[str, Any], dialects: Mapping[str, Dialect]) -> str | None:
     if "contents" in body:
         return "gemini"

@@ -161,6 +161,13 @@ def is_blank(text: Leaf) -> bool:
     return not str(text).strip()
 
 
+def says(text: Leaf, word: str) -> bool:
+    """Whether a text leaf is a word, with nothing but white space around it."""
+    if type(text) is Raw:
+        return len(memoryview(text)) < len(word) + 16 and _decode_str(text).strip() == word
+    return str(text).strip() == word
+
+
 def length(text: Leaf) -> int:
     """The number of characters of a text leaf."""
     if type(text) is Raw:
@@ -315,10 +322,11 @@ def arguments_text(value: Leaf) -> Leaf:
 def arguments_value(text: Leaf) -> Any:
     """The JSON value that a text of arguments holds, or None if it holds none. Numbers keep their spelling in bytes.
 
-    Nothing that Python would change in silence is accepted: NaN, numbers beyond a float, repeated keys.
+    Nothing that Python would change in silence is accepted, nor what providers refuse: NaN, numbers beyond a float, repeated keys,
+    half surrogates, U+0000.
     """
     decoded = string(text)
-    if decoded is None:
+    if decoded is None or "\\u0000" in decoded:
         return None
     if type(text) is Raw:
         try:
@@ -333,6 +341,11 @@ def arguments_value(text: Leaf) -> Any:
     # Every key has a colon; as many colons as keys means that no key was lost to a later one of the same name.
     if found is None or (decoded.count(":") != found and _has_repeated_key(decoded)):
         return None
+    if "\\ud" in decoded.lower():
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            return None
     return value
 
 

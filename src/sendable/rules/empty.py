@@ -6,7 +6,19 @@ from collections.abc import Sequence
 
 from sendable import payload
 from sendable.codes import EMP001, EMP002, EMP003, EMP004, EMP005, EMP006
-from sendable.conversation import BLANK, INSTRUCTING, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.conversation import (
+    BLANK,
+    INSTRUCTING,
+    REASONING,
+    Block,
+    Conversation,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    changed,
+)
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
@@ -198,6 +210,27 @@ def _is_blank_block(text: Text) -> bool:
     """Whether a text inside a result is a blank block: the empty text as the whole content is not one, and may be accepted (13.6)."""
     bare = type(text.raw) is not dict
     return payload.is_blank(text.text) and not (bare and payload.is_empty(text.text))
+
+
+def content_beside_reasoning(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No assistant message consists of reasoning alone as it was stored: it is written anew, with content that is the empty text.
+
+    Source: «Invalid value for 'content': expected a string, got null.» (OC6, OC8, measured): a message without content needs calls, a
+    refusal or audio; the empty text is accepted (OC11).
+
+    Loses: nothing.
+    """
+    if lacks(conversation, REASONING):
+        return conversation
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        if message.role == "assistant" and message.intact and message.blocks:
+            if all(type(block) is Reasoning for block in message.blocks):
+                message = changed(message)
+                touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
 
 
 NO_OUTPUT = "[no output]"

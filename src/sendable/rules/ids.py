@@ -17,9 +17,10 @@ import msgspec
 
 from sendable import payload
 from sendable.codes import IDS001, IDS002, IDS003, IDS004, IDS005, PAR004
-from sendable.conversation import Block, Conversation, Message, Setting, ToolCall, ToolResult, changed
+from sendable.conversation import Block, Conversation, Fields, Message, Setting, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, with_messages
+from sendable.rules.blocks import is_alias
 
 NAMELESS = "invalid_tool_call"
 
@@ -144,7 +145,7 @@ def ids(form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, n
                     continue  # keeps: only calls and results have ids to rewrite
                 if new != block.id or type(block.id) is not str or block.by_name:
                     blocks = list(message.blocks) if blocks is None else blocks
-                    blocks[index] = changed(block, id=new, by_name=False)
+                    blocks[index] = changed(block, id=new, by_name=False, extra=_without_aliases(block))
             if blocks is not None:
                 message = changed(message, blocks=tuple(blocks))
                 touched = True
@@ -152,6 +153,13 @@ def ids(form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, n
         return with_messages(conversation, out) if touched else conversation
 
     return ids
+
+
+def _without_aliases(block: ToolCall | ToolResult) -> Fields | None:
+    """The other fields of a block whose id is now another one: without those that spell the old one, which the rename speaks of."""
+    if block.extra is None:
+        return None
+    return {key: value for key, value in block.extra.items() if not is_alias(block, key, value)} or None  # keeps: see above
 
 
 def _pairs_by(block: ToolCall | ToolResult) -> Any:
@@ -293,7 +301,8 @@ def named_results(conversation: Conversation, ledger: Ledger) -> Conversation:
             elif type(block) is ToolResult and block.executor == "client":
                 name = called.get(_pairs_by(block), block.name)
                 if name != block.name:
-                    if type(block.name) is str and block.name.strip():
+                    if type(block.name) is str and block.name.strip() and block.extra is not None and "name" in block.extra:
+                        # One that stood in a field of its own was reported with the pair.
                         ledger.rename(IDS002, block, "name", new=name)
                     blocks = list(message.blocks) if blocks is None else blocks
                     blocks[index] = changed(block, name=name)

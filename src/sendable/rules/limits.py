@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from sendable import payload
 from sendable.codes import LIM001, LIM002, LIM003
-from sendable.conversation import EXTRA, Block, Conversation, Message, Setting, Text, ToolCall, ToolResult, changed
+from sendable.conversation import EXTRA, Block, Conversation, Message, Opaque, Setting, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
@@ -16,7 +16,7 @@ CUT = " … [cut: {} of {} characters] … "
 
 
 def cache_marks(most: int, key: str) -> Rule:
-    """At most so many cache marks: the first one and the last ones are kept, since they stand for the longest prefixes.
+    """At most so many cache marks, each of them one that the target knows: the first one and the last ones are kept, since they stand for the longest prefixes.
 
     Source: «A maximum of 4 blocks with cache_control may be provided. Found 5.» (AN22).
 
@@ -24,43 +24,65 @@ def cache_marks(most: int, key: str) -> Rule:
     """
 
     def cache_marks(conversation: Conversation, ledger: Ledger) -> Conversation:
-        marked: list[int] = []
+        marked: list[Mark] = []
+        over: set[Mark] = set()
+
+        def count(node: Block | Setting, value: object, part: int | None = None) -> None:
+            if _is_mark(value):
+                marked.append((id(node), part))
+            else:
+                over.add((id(node), part))
+
         for setting in conversation.settings:
             fields = payload.fields(setting.raw)
             if setting.name in ("tool", "native_tool") and fields is not None and not payload.is_null(fields.get(key)):
-                marked.append(id(setting))
+                count(setting, fields[key])
         for message in () if lacks(conversation, EXTRA) else conversation.messages:
-            for block in message.blocks:
-                if _marked(block, key):
-                    marked.append(id(block))
-                if type(block) is ToolResult:
-                    marked.extend(id(inner) for inner in block.content if _marked(inner, key))
-        if len(marked) <= most:
+            for outer in message.blocks:
+                for block in (outer, *(outer.content if type(outer) is ToolResult else ())):
+                    if type(block) is Opaque:
+                        for part, value in _marks_inside(block, key):
+                            count(block, value, part)
+                    if block.extra is not None and not payload.is_null(block.extra.get(key)):
+                        count(block, block.extra[key])
+        over.update(marked[1 : len(marked) - (most - 1)] if len(marked) > most else ())
+        if not over:
             return conversation
-        over = set(marked[1 : len(marked) - (most - 1)])
         settings = tuple([_unmarked_tool(setting, over, key, ledger) for setting in conversation.settings])
         conversation = msgspec.structs.replace(conversation, settings=settings)
         out: list[Message] = []
         for message in conversation.messages:
-            if any(id(block) in over or type(block) is ToolResult for block in message.blocks):
-                blocks = tuple(_unmarked(block, over, key, ledger) for block in message.blocks)
-                message = (
-                    changed(message, blocks=blocks)
-                    if any(a is not b for a, b in zip(blocks, message.blocks, strict=True))
-                    else message
-                )
+            blocks = tuple([_unmarked(block, over, key, ledger) for block in message.blocks])
+            if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+                message = changed(message, blocks=blocks)
             out.append(message)
         return with_messages(conversation, out)
 
     return cache_marks
 
 
-def _marked(block: Block, key: str) -> bool:
-    return block.extra is not None and not payload.is_null(block.extra.get(key))
+Mark: TypeAlias = tuple[int, int | None]
+"""A cache mark: the block or tool that carries it, and which part of its content, if the part carries it."""
 
 
-def _unmarked_tool(setting: Setting, over: set[int], key: str, ledger: Ledger) -> Setting:
-    if id(setting) not in over:
+def _marks_inside(block: Opaque, key: str) -> list[tuple[int, object]]:
+    """The marks on the parts of a block that the hub does not model, such as a search result."""
+    out: list[tuple[int, object]] = []
+    for index, part in enumerate(payload.items((payload.fields(block.raw) or {}).get("content")) or ()):
+        value = (payload.fields(part) or {}).get(key)
+        if not payload.is_null(value):
+            out.append((index, value))
+    return out
+
+
+def _is_mark(value: object) -> bool:
+    """Whether a mark is one: `{"type": "ephemeral"}`, with a `ttl` of 5m or 1h (AN23)."""
+    fields = payload.fields(value) or {}
+    return payload.string(fields.get("type")) == "ephemeral" and payload.string(fields.get("ttl")) in (None, "5m", "1h")
+
+
+def _unmarked_tool(setting: Setting, over: set[Mark], key: str, ledger: Ledger) -> Setting:
+    if (id(setting), None) not in over:
         return setting
     ledger.strip(LIM001, setting, (key,))
     raw = {name: value for name, value in (payload.fields(setting.raw) or {}).items() if name != key}  # keeps: reported above
@@ -68,16 +90,30 @@ def _unmarked_tool(setting: Setting, over: set[int], key: str, ledger: Ledger) -
     return msgspec.structs.replace(setting, raw=raw, extra=extra or None)
 
 
-def _unmarked(block: Block, over: set[int], key: str, ledger: Ledger) -> Block:
-    marked = id(block) in over
-    if type(block) is ToolResult and any(id(inner) in over for inner in block.content):
-        block = changed(block, content=tuple(_unmarked(inner, over, key, ledger) for inner in block.content))
+def _unmarked(block: Block, over: set[Mark], key: str, ledger: Ledger) -> Block:
+    marked = (id(block), None) in over
+    if type(block) is ToolResult:
+        content = tuple([_unmarked(inner, over, key, ledger) for inner in block.content])
+        if any(a is not b for a, b in zip(content, block.content, strict=True)):
+            block = changed(block, content=content)
+    elif type(block) is Opaque:
+        parts = [part for part, _ in _marks_inside(block, key) if (id(block), part) in over]  # keeps: only looks
+        if parts:
+            block = _unmarked_parts(block, parts, key, ledger)
     if not marked or block.extra is None:
         return block
     ledger.strip(LIM001, block, (key,))
     rest = {name: value for name, value in block.extra.items() if name != key}  # keeps: the line above reports it
     unmarked: Block = changed(block, extra=rest or None)
     return unmarked
+
+
+def _unmarked_parts(block: Opaque, parts: list[int], key: str, ledger: Ledger) -> Opaque:
+    content = list(payload.items(block.raw["content"]) or ())
+    for part in parts:
+        ledger.strip(LIM001, block, ("content", part, key))
+        content[part] = {name: value for name, value in (payload.fields(content[part]) or {}).items() if name != key}  # keeps: reported
+    return changed(block, raw={**block.raw, "content": content})
 
 
 def text_length(most: int) -> Rule:

@@ -128,31 +128,35 @@ def media_out(*, of: Literal["results", "error results"], but_of: str | None = N
         out: list[Message] = []
         waiting: list[Media] = []
         touched = False
-        for message in conversation.messages:
-            if waiting and message.role != "tool":
-                out.append(_of_user(waiting))
-                waiting = []
-            moving: list[Media] = []
+        messages = conversation.messages
+        for index, message in enumerate(messages):
+            before = len(waiting)
             blocks: list[Block] = []
             for block in message.blocks:
                 if type(block) is ToolResult and block.executor == "client" and (of == "results" or block.error):
                     if not (block.intact and block.home == but_of):
-                        block = _without_media(block, moving, ledger)
+                        block = _without_media(block, waiting, ledger)
                 blocks.append(block)
-            if moving:
+            if len(waiting) > before:
                 touched = True
+                message = changed(message, blocks=tuple(blocks))
+            # They wait for the last result of the turn, which may stand in a message of its own.
+            if waiting and not (index + 1 < len(messages) and _holds_result(messages[index + 1])):
                 if message.role == "tool":
-                    message = changed(message, blocks=tuple(blocks))
-                    waiting.extend(moving)
+                    out.extend((message, _of_user(waiting)))
                 else:
-                    behind = max(index for index, block in enumerate(blocks) if type(block) is ToolResult) + 1
-                    message = changed(message, blocks=(*blocks[:behind], *moving, *blocks[behind:]))
-            out.append(message)
-        if waiting:
-            out.append(_of_user(waiting))
+                    behind = max(number for number, block in enumerate(blocks) if type(block) is ToolResult) + 1
+                    out.append(changed(message, blocks=(*blocks[:behind], *waiting, *blocks[behind:])))
+                waiting = []
+            else:
+                out.append(message)
         return with_messages(conversation, out) if touched else conversation
 
     return media_out
+
+
+def _holds_result(message: Message) -> bool:
+    return any(type(block) is ToolResult and block.executor == "client" for block in message.blocks)
 
 
 def _of_user(media: Sequence[Block]) -> Message:

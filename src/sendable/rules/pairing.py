@@ -8,7 +8,7 @@ from typing import Any, Literal, final
 import msgspec
 
 from sendable import payload
-from sendable.codes import IDS005, PAR001, PAR002, PAR003, PAR004, PAR005, PAR006, PAR007, PAR008, PAR009, SYS001
+from sendable.codes import IDS002, IDS005, PAR001, PAR002, PAR003, PAR004, PAR005, PAR006, PAR007, PAR008, PAR009, SYS001
 from sendable.conversation import INSTRUCTING, SERVER, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
@@ -277,7 +277,7 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, may: _May, ledg
                     continue  # keeps: server pairs are judged by `server_pairs`
                 key = _key(block)
                 owner = first.setdefault(key, block)
-                if owner is not block and repeated == "dropped":
+                if owner is not block and repeated == "dropped" and not block.by_name:
                     ledger.drop(PAR004, block, "id", related=(owner,))
                     found.gone.add(id(block))
                     continue  # keeps: the lines above report it
@@ -327,6 +327,10 @@ def _answer(
         turn.answers[id(call)] = result
         found.turn_of[id(result)] = turn
         answered[key] = (call, turn)
+        name = result.name
+        if type(name) is str and name != call.name and name.strip() and (result.extra is None or "name" not in result.extra):
+            # Of a form that names the tool on the result; where the name is a field too many, it is stripped as one.
+            ledger.rename(IDS002, result, "name", new=call.name if type(call.name) is str else None)
         return
     last = answered.get(key) if type(key) in (str, tuple) else None
     if last is not None:
@@ -553,7 +557,7 @@ def _place(
         }
         arrived.sort(key=lambda result: place[id(result)])
     for result in arrived:
-        ledger.move(PAR006, result, related=(messages[behind + 1],))
+        ledger.move(PAR006, result, related=messages[behind + 1 : behind + 2])
         plan.moved.add(id(result))
         results.append(result)
     # The first real result of a later call, for those that are answered where they stand.

@@ -8,7 +8,7 @@ from typing import Any, final
 import msgspec
 
 from sendable import paths, payload
-from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005, FLD006
+from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005, FLD006, FLD010
 from sendable.conversation import INSTRUCTING, Conversation, Setting, ToolCall, changed
 from sendable.options import Options
 from sendable.report import Ledger
@@ -193,10 +193,10 @@ def _key(setting: Setting) -> str:
 def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger: Ledger) -> Setting | None:
     """One parameter, or None with its entry. A foreign one that says nothing goes unreported.
 
-    Loses: FLD001, FLD002, FLD005, FLD006.
+    Loses: FLD001, FLD002, FLD005, FLD010.
     """
     if _is_ill_typed(setting, known):
-        ledger.strip(FLD006, setting, ())
+        ledger.strip(FLD010, setting, ())
         return None
     if setting.home == known.home:
         if setting.name == "format" and setting.value.get("kind") in known.refused:
@@ -238,7 +238,8 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
 
 _HUB_KINDS = {
     "max_tokens": "integer", "temperature": "number", "top_p": "number", "top_k": "integer", "stream": "bool", "stop": "list",
-    "end_user": "text", "effort": "text", "parallel_calls": "bool",
+    "end_user": "text", "effort": "text", "parallel_calls": "bool", "seed": "integer", "n": "integer", "presence_penalty": "number",
+    "frequency_penalty": "number", "logprobs": "bool", "top_logprobs": "integer",
 }  # fmt: skip
 
 
@@ -248,15 +249,24 @@ def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
         fields = payload.fields(setting.raw)
         if setting.name == "tool":
             name = payload.string(setting.value.get("name"))
-            return name is None or not name.strip()
+            regular = payload.kind(setting.value.get("description")) in ("text", "null")
+            regular = regular and payload.kind(setting.value.get("parameters")) in ("object", "null")
+            return name is None or not name.strip() or not regular
         return fields is None
-    wanted = known.kinds.get(_key(setting)) if setting.home == known.home else _HUB_KINDS.get(setting.name)
-    value = setting.raw if setting.home == known.home and type(setting.at[0]) is not tuple else setting.value
+    if setting.home == known.home:
+        # A part of a field was read from an object, which is what the field is.
+        wanted = known.kinds.get(_key(setting)) if type(setting.at[0]) is not tuple else None
+        value = setting.raw
+    else:
+        wanted, value = _HUB_KINDS.get(setting.name), setting.value
     if wanted is None or payload.is_null(value):
         return False
     kind = payload.kind(value)
     if wanted == "integer":
-        return kind != "number" or type(payload.plain(value)) is not int
+        number = payload.plain(value) if kind == "number" else None
+        return type(number) is not int or abs(number) >= 1 << 31
+    if setting.name == "stop" and kind == "list":
+        return any(payload.kind(text) != "text" for text in payload.items(value) or ())
     return kind not in wanted.split("|")
 
 
@@ -267,36 +277,6 @@ def _is_default(setting: Setting) -> bool:
     )
 
 
-_KINDS: dict[str, str] = {
-    **dict.fromkeys(("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty"), "number"),
-    **dict.fromkeys(("max_tokens", "seed", "n", "top_logprobs"), "integer"),
-    **dict.fromkeys(("stream", "logprobs", "parallel_calls"), "bool"),
-    **dict.fromkeys(("end_user", "effort"), "text"),
-    "stop": "texts",
-    "tool": "tool",
-}
-"""What the value of one of the hub's words has to be, so that another dialect's field can take it."""
-
-
-def _is_of_its_kind(name: str, value: Any) -> bool:
-    kind = _KINDS.get(name)
-    if kind is None:
-        return True
-    if kind == "integer":
-        number = payload.plain(value) if payload.kind(value) == "number" else None
-        return isinstance(number, int) and abs(number) < 1 << 31
-    if kind == "texts":
-        return all(payload.kind(text) == "text" for text in payload.items(value) or (None,))
-    if kind == "tool":
-        return (
-            type(value) is dict
-            and payload.kind(value.get("name")) == "text"
-            and payload.kind(value.get("description")) in ("text", "null")
-            and payload.kind(value.get("parameters")) in ("object", "null")
-        )
-    return payload.kind(value) == kind
-
-
 def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting | None:
     """The parameter with a value that the target takes.
 
@@ -304,9 +284,6 @@ def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting |
     """
     name, value = setting.name, setting.value
     if payload.is_null(value):
-        return None
-    if not _is_of_its_kind(name, value):
-        ledger.strip(FLD001, setting, ())
         return None
     if name == "temperature":
         number = payload.plain(value)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
-from sendable.codes import BLK002, IDS004, PAR005
-from sendable.conversation import Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
+from sendable import payload
+from sendable.codes import BLK001, BLK002, IDS004, PAR005
+from sendable.conversation import INSTRUCTING, Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
 from sendable.dialects.anthropic.read import HOME, KEYS
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
@@ -68,6 +69,16 @@ IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """«media types jpeg/png/gif/webp» (provider-rules 3.5)."""
 
 
+def _is_server_content(block: ToolResult) -> bool:
+    """Whether a server's result has content: an object, a list, or for MCP a text (appendix B); search results with their sealed content."""
+    content = block.raw.get("content")
+    kind = payload.kind(content)
+    if block.kind == "web_search_tool_result" and kind == "list":
+        entries = [payload.fields(entry) or {} for entry in payload.items(content) or ()]
+        return all(payload.kind(entry.get("encrypted_content")) == "text" for entry in entries)
+    return kind in ("object", "list") or block.kind == "mcp_tool_result"
+
+
 def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
     """Every block as Messages has it: arguments as an object, reasoning only with the issuer's own signature.
 
@@ -93,9 +104,11 @@ def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
             return fit_arguments(block, "object", ledger) if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is ToolResult:
             if block.executor == "client":
-                return block
+                return misplaced(block, ledger) if message.role in INSTRUCTING else block
             if block.home != HOME or issuer != ISSUER:
                 return drop_call(BLK002, block, ledger, kind=block.kind)
+            if not _is_server_content(block):
+                return drop_call(BLK001, block, ledger, kind=block.kind)
             return block if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is Reasoning:
             return (

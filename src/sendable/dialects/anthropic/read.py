@@ -205,7 +205,8 @@ OPAQUE = (
 
 
 def _read_opaque(kind: str) -> ReadBlock:
-    known = KEYS[kind]
+    # A cache mark is no part of what the block says: rules count and strip it.
+    known = KEYS[kind] - {"cache_control"}
 
     def read(fields: Fields, at: At, context: Context) -> Block:
         return Opaque(kind, at, fields, HOME, True, remaining(fields, known))
@@ -259,12 +260,23 @@ def read_system(value: Leaf, at: At, context: Context) -> Message | None:
     )
 
 
+KINDS: dict[str, str] = {
+    **dict.fromkeys(("max_tokens", "top_k"), "integer"),
+    **dict.fromkeys(("temperature", "top_p"), "number"),
+    **dict.fromkeys(("stop_sequences", "tools", "betas", "mcp_servers"), "list"),
+    **dict.fromkeys(("tool_choice", "output_config", "output_format", "metadata", "thinking", "context_management", "compaction", "thread"), "object"),
+    **dict.fromkeys(("service_tier", "inference_geo", "speed"), "text"),
+    "stream": "bool", "container": "text|object",
+}  # fmt: skip
+"""The JSON kinds of the request fields (anthropic 2.14.0)."""
+
+
 def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
     """One request field in the hub's words: tools, tool choice, format, effort, thinking and the end user in a neutral form."""
     if key in SHARED:
         return (Setting(SHARED[key], value, at, value, HOME, True),)
     fields = payload.fields(value)
-    if key == "tools":
+    if key == "tools" and payload.items(value) is not None:
         return tuple(_read_tool(entry, (at, index)) for index, entry in enumerate(payload.items(value) or ()))
     if key == "tool_choice" and fields is not None:
         return _read_choice(fields, value, at)

@@ -469,9 +469,10 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
         return (Setting("modelId", value, at, value),)
     if key == "modelId":
         return (Setting("model", value, at, value, HOME, True),)
-    if key == "model":
-        # The word of every other dialect: the value is written under the own key, without an entry.
-        return (Setting("model", value, at, value),)
+    if key in _EVERYWHERE:
+        # A word of the other dialects, in a body that is nobody's by its shape: the value is written under the own key, without an entry.
+        kept: Any = [value] if key == "stop" and payload.kind(value) == "text" else value
+        return (Setting(_EVERYWHERE[key], kept, at, value),)
     fields = payload.fields(value)
     if key in _OBJECTS and fields is None:
         # What is no object cannot be sent. One that says nothing goes without a word.
@@ -482,6 +483,16 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
         return tuple(_read_part(key, name, part, (at, name)) for name, part in fields.items())
     return (Setting(key, value, at, value, HOME, True),)
 
+
+_EVERYWHERE = {
+    "model": "model",
+    "max_tokens": "max_tokens",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "stop": "stop",
+    "stop_sequences": "stop",
+}
 
 _OBJECTS = frozenset(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from sendable.codes import BLK002, MED001
-from sendable.conversation import Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
+from sendable.conversation import INSTRUCTING, Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
 from sendable.dialects.flat.read import HOME
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
@@ -36,7 +36,7 @@ def fit_block(options: Options) -> FitBlock:
         if type(block) is ToolResult:
             if block.executor == "provider":
                 return drop_call(BLK002, block, ledger, kind=block.kind)
-            return flag_in_text(block, ledger)
+            return misplaced(block, ledger) if message.role in INSTRUCTING else flag_in_text(block, ledger)
         if type(block) is Reasoning:
             return fit_without(block, options, ledger)
         if type(block) is Media:

@@ -21,7 +21,7 @@ def write_block(block: Block) -> Wire:
         if block.intact and block.home == HOME:
             return Wire(block.raw)
         call: dict[str, Any] = {"tool_call_id": block.id, "name": block.name}
-        if block.arguments is not None:
+        if not payload.is_null(block.arguments):
             call["arguments"] = block.arguments
         return Wire(call)
     if type(block) is ToolResult:

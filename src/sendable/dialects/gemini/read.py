@@ -222,19 +222,23 @@ def _read_response(key: str, inner: Fields, fields: Fields, at: At, context: Con
     """
     call_id, id_key, gone = identifier(inner, "id", (at, key), context)
     named = not is_blank_id(call_id)
-    extra = _inside(remaining(fields, _DATA) if len(fields) > 1 else None, inner, (*_RESULT, *gone), key)
+    name = inner.get("name")
+    regular_name = payload.kind(name) in ("text", "null")
+    known = (*(_RESULT if regular_name else _RESULT[:1] + _RESULT[2:]), *gone)
+    extra = _inside(remaining(fields, _DATA) if len(fields) > 1 else None, inner, known, key)
     response = inner.get("response")
     error, said = read_result(response)
-    content: list[Block] = [] if said is None else [Text(said, ((at, key), "response"), said)]
-    regular = payload.kind(response) in ("object", "null")
+    regular = regular_name and payload.kind(response) in ("object", "null")
     parts = inner.get("parts")
     more = _read_all(parts, ((at, key), "parts"), context) if not payload.is_null(parts) else ()
-    content.extend(more)
+    # An empty text beside media says nothing.
+    silent = said is None or (bool(more) and payload.is_empty(said))
+    content: list[Block] = [*(() if silent else (Text(said, ((at, key), "response"), said),)), *more]
     regular = regular and all([type(block) is Media and block.intact and block.home == HOME for block in more])
     regular = regular and (payload.is_null(parts) or len(payload.items(parts) or ()) == len(more))
     intact = regular and not gone and id_key in (None, "id") and (named or payload.is_null(inner.get("id")))
     return ToolResult(
-        call_id if named else None, tuple(content), at, fields, HOME, intact, extra, scalar(inner.get("name")),
+        call_id if named else None, tuple(content), at, fields, HOME, intact, extra, payload.string(name),
         True if error else None, by_name=not named,
     )  # fmt: skip
 
@@ -327,7 +331,7 @@ def read_content(fields: Fields, at: At, context: Context) -> Message:
     role = {None: "user", "model": "assistant"}.get(stored, stored) or "user"
     parts = fields.get("parts")
     blocks = _read_all(parts, (at, "parts"), context)
-    extra = remaining(fields, ("role", "parts")) if len(fields) > 2 or "parts" not in fields else None
+    extra = remaining(fields, ("role", "parts"))
     intact = stored in (None, "user", "model") and payload.kind(parts) in ("list", "null")
     for block in blocks:
         intact = intact and block.home == HOME and block.intact
@@ -408,7 +412,7 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
     out: list[Setting] = []
     if group == "tools":
         for index, entry in enumerate(payload.items(value) or ()):
-            out.extend(_read_tool(entry, value, (at, index)))
+            out.extend(_read_tool(entry, (at, index)))
     elif payload.fields(value) is not None:
         fields = payload.fields(value) or {}
         if group == "generationConfig":
@@ -496,39 +500,39 @@ def _is_one_tool(fields: Fields) -> bool:
     return (payload.string(fields.get("mode")) or "").upper() == "ANY" and len(_allowed(fields)) == 1
 
 
-def _read_tool(entry: Leaf, whole: Leaf, at: At) -> Sequence[Setting]:
+def _read_tool(entry: Leaf, at: At) -> Sequence[Setting]:
     """One entry of `tools`: its function declarations, and each tool of Google's own in it."""
     fields = payload.fields(entry)
     if not fields:
-        return (Setting("native_tool", entry, at, whole, HOME, True),)
+        return (Setting("native_tool", entry, at, entry, HOME, True),)
     out: list[Setting] = []
     for key, value in fields.items():
         declared = payload.items(value) if snake(key) == "function_declarations" else None
-        if declared is None:
-            out.append(Setting("native_tool", {key: value}, (at, key), whole, HOME, True))
+        if not declared:
+            alone = {key: value}
+            out.append(Setting("native_tool", alone, (at, key), alone, HOME, True))
             continue  # keeps: the line above
         for index, declaration in enumerate(declared):
-            place = ((at, key), index)
             function = payload.fields(declaration)
             if function is None:
-                out.append(Setting("native_tool", declaration, place, whole, HOME, True))
+                out.append(Setting("native_tool", declaration, ((at, key), index), declaration, HOME, True))
             else:
-                out.append(_read_declaration(function, whole, place))
+                out.append(_read_declaration(function, declaration, ((at, key), index)))
     return out
 
 
-def _read_declaration(function: Fields, whole: Leaf, at: At) -> Setting:
+def _read_declaration(function: Fields, declaration: Leaf, at: At) -> Setting:
     tool: dict[str, Any] = {}
     for key in ("name", "description"):
         if key in function:
-            tool[key] = scalar(function[key]) if key == "name" else function[key]
+            tool[key] = function[key]
     schema = _one_of(function, "parametersJsonSchema", "parameters_json_schema")
     if schema is not None:
         tool["parameters"] = schema
     elif not payload.is_null(function.get("parameters")):
         tool["parameters"] = json_schema(function["parameters"])
     known = ("name", "description", "parameters", "parametersJsonSchema", "parameters_json_schema")
-    return Setting("tool", tool, at, whole, HOME, True, remaining(function, known))
+    return Setting("tool", tool, at, declaration, HOME, True, remaining(function, known))
 
 
 def json_schema(schema: Leaf) -> Any:

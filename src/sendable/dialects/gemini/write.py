@@ -170,8 +170,12 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
     body: dict[str, Any] = {}
     generation: dict[str, Any] = {}
     declared: list[Any] = []
+    own: dict[int, dict[str, Any]] = {}
     for setting in settings:
-        if setting.intact and setting.home == HOME:
+        if setting.intact and setting.home == HOME and setting.name in ("tool", "native_tool"):
+            body.setdefault(_field(setting), [])
+            _write_own_tool(setting, own)
+        elif setting.intact and setting.home == HOME:
             body.setdefault(_field(setting), setting.raw)
         elif setting.name in _NAMES:
             generation[_NAMES[setting.name]] = setting.value
@@ -189,6 +193,8 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
             body[setting.name] = setting.value
     if generation:
         body["generationConfig"] = {**body.get("generationConfig", {}), **generation}
+    if own:
+        body["tools"] = [*own.values()]
     if declared:
         body["tools"] = [*body.get("tools", ()), {"functionDeclarations": declared}]
     return Wire(body)
@@ -200,6 +206,17 @@ def _field(setting: Setting) -> str:
     while type(at[0]) is tuple:
         at = at[0]
     return str(at[0])
+
+
+def _write_own_tool(setting: Setting, own: dict[int, dict[str, Any]]) -> None:
+    """A tool that is still Gemini's own, in the entry of `tools` in which it came; `own` holds these entries by their numbers."""
+    at = setting.at
+    if type(at[1]) is str:
+        own.setdefault(at[0][1], {}).update(setting.raw)
+    elif len(at[0]) == 1:
+        own[at[1]] = setting.raw
+    else:
+        own.setdefault(at[0][0][1], {}).setdefault(at[0][1], []).append(setting.raw)
 
 
 def _write_tool(setting: Setting) -> Any:

@@ -11,7 +11,7 @@ from typing import TypeAlias, assert_never, final
 import msgspec
 
 from sendable.codes import BLK002, MED001
-from sendable.conversation import Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
+from sendable.conversation import INSTRUCTING, Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
 from sendable.dialects.openai_chat.read import HOME
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
@@ -198,7 +198,7 @@ def fit_block(options: Options, server: Server = OPENAI) -> FitBlock:
         if type(block) is ToolResult:
             if block.executor == "provider":
                 return drop_call(BLK002, block, ledger, kind=block.kind)
-            return flag_in_text(block, ledger)
+            return misplaced(block, ledger) if message.role in INSTRUCTING else flag_in_text(block, ledger)
         if type(block) is Reasoning:
             return server.reasoning(block, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is Media:

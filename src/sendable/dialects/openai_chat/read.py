@@ -276,7 +276,10 @@ def read_refusal_field(value: Leaf, at: At, context: Context) -> Sequence[Block]
 
 def read_audio_field(value: Leaf, at: At, context: Context) -> Sequence[Block]:
     """`audio`: a handle of an answer's audio, which only its issuer can resolve."""
-    return () if payload.is_null(value) else (Opaque("audio", at, value, HOME, True),)
+    if payload.is_null(value):
+        return ()
+    handle = payload.string((payload.fields(value) or {}).get("id"))
+    return (Opaque("audio", at, value, HOME, handle is not None),)
 
 
 BEFORE: dict[str, ReadField] = {
@@ -318,6 +321,18 @@ OWN: frozenset[str] = frozenset(
 """Every request field of Chat beside `messages` (openai 3.57.0). The place is closed: «Unknown parameter: 'zzz'.» (2026-09)."""
 
 
+KINDS: dict[str, str] = {
+    **dict.fromkeys(("max_completion_tokens", "max_tokens", "n", "seed", "top_logprobs"), "integer"),
+    **dict.fromkeys(("temperature", "top_p", "frequency_penalty", "presence_penalty"), "number"),
+    **dict.fromkeys(("stream", "logprobs", "store", "parallel_tool_calls"), "bool"),
+    **dict.fromkeys(("user", "safety_identifier", "reasoning_effort", "service_tier", "verbosity", "prompt_cache_key"), "text"),
+    **dict.fromkeys(("tools", "functions", "modalities"), "list"),
+    **dict.fromkeys(("response_format", "logit_bias", "metadata", "prediction", "stream_options", "audio", "web_search_options"), "object"),
+    "stop": "text|list", "tool_choice": "text|object", "function_call": "text|object",
+}  # fmt: skip
+"""The JSON kinds of the request fields (openai 3.57.0)."""
+
+
 def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
     """One request field in the hub's words: tools, tool choice, format and stop sequences in a neutral form."""
     if key in SHARED:
@@ -325,7 +340,7 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
     if key == "stop":
         kept: Any = [value] if payload.kind(value) == "text" else value
         return (Setting("stop", kept, at, value, HOME, True),)
-    if key == "tools":
+    if key == "tools" and payload.items(value) is not None:
         return tuple(_read_tool(entry, (at, index)) for index, entry in enumerate(payload.items(value) or ()))
     if key == "tool_choice":
         return (Setting("tool_choice", _read_choice(value), at, value, HOME, True),)
