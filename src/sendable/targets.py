@@ -83,7 +83,14 @@ from sendable.rules.order import (
     user_last,
 )
 from sendable.rules.pairing import one_result, pair, server_pairs, usable_ids
-from sendable.rules.parameters import Parameters, fit_parameters, stands_by_itself, tools_declared, unforced_tools
+from sendable.rules.parameters import (
+    Parameters,
+    fit_parameters,
+    marks_on_tools,
+    stands_by_itself,
+    tools_declared,
+    unforced_tools,
+)
 from sendable.rules.reasoning import (
     bound_to_prefix,
     first_call_signed,
@@ -475,6 +482,7 @@ ANTHROPIC_PARAMETERS = Parameters(
     hottest=1.0,
     # «max_tokens: Field required»: a body needs one, and no other value is safe for every model.
     required={"max_tokens": 4096},
+    tool_fields=frozenset({"cache_control"}),
 )
 
 
@@ -493,6 +501,7 @@ def _anthropic(
             usable_ids(),
             known_references,
             marks_on_blocks("cachePoint", "cache_control"),
+            marks_on_tools("cache_control"),
             *_media(options),
             fit(anthropic_fit.fit_block(options, issuer), anthropic_fit.place(options)),
             # «tool call result does not follow tool call»: where a message holds one call, its result follows that very message.

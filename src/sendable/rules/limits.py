@@ -37,6 +37,8 @@ def cache_marks(most: int, key: str) -> Rule:
             fields = payload.fields(setting.raw)
             if setting.name in ("tool", "native_tool") and fields is not None and not payload.is_null(fields.get(key)):
                 count(setting, fields[key])
+            elif setting.name == "tool" and setting.extra is not None and not payload.is_null(setting.extra.get(key)):
+                count(setting, setting.extra[key])
         for message in () if lacks(conversation, EXTRA) else conversation.messages:
             for outer in message.blocks:
                 for block in (outer, *(outer.content if type(outer) is ToolResult else ())):

@@ -88,6 +88,24 @@ def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
     return fit_parameters
 
 
+def marks_on_tools(key: str) -> Rule:
+    """Every cache mark behind a tool stands on the tool, as its field `key`. One behind anything else stays, and is not writable."""
+
+    def marks_on_tools(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if not any(setting.name == "cache_mark" for setting in conversation.settings):
+            return conversation
+        out: list[Setting] = []
+        for setting in conversation.settings:
+            before = out[-1] if out else None
+            if setting.name == "cache_mark" and before is not None and before.name == "tool":
+                out[-1] = changed(before, extra={**(before.extra or {}), key: setting.value})
+            else:
+                out.append(setting)
+        return msgspec.structs.replace(conversation, settings=tuple(out))
+
+    return marks_on_tools
+
+
 def tools_declared(field: tuple[str, ...], model: str | None) -> Rule:
     """A request whose messages hold calls or results also declares tools: where it has none, the ones that were called, with any arguments.
 
@@ -224,7 +242,7 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
     if setting.extra is not None:
         kept: dict[str, Any] = {}
         for key, value in setting.extra.items():
-            if key in known.tool_fields and setting.name == "tool":
+            if key in known.tool_fields and setting.name == "tool" and payload.kind(value) == "object":
                 kept[key] = value
             elif not payload.is_inert(value):
                 ledger.strip(
