@@ -87,7 +87,10 @@ AT_HOME: dict[str, dict[str, Any]] = {
         "toolConfig": {"tools": [TOOL, POINT]},
         "messages": [user(text("long"), POINT, text("short"))],
     },
-    "documents": {"modelId": "m", "messages": [user(paper("one"), paper("two (2) [x]"), text("compare")), assistant(CITED)]},
+    "documents": {
+        "modelId": "m",
+        "messages": [user(paper("one"), paper("two (2) [x]"), text("compare")), assistant(CITED)],
+    },
     "media of all kinds": {
         "messages": [
             user(
@@ -95,7 +98,14 @@ AT_HOME: dict[str, dict[str, Any]] = {
                 {"image": {"format": "jpeg", "source": {"s3Location": {"uri": "s3://some-bucket/a.jpg"}}}},
                 {"video": {"format": "mp4", "source": {"bytes": "AAAA"}}},
                 {"audio": {"format": "wav", "source": {"bytes": "UklGRg=="}}},
-                {"document": {"format": "txt", "name": "words", "source": {"text": "abc"}, "citations": {"enabled": True}}},
+                {
+                    "document": {
+                        "format": "txt",
+                        "name": "words",
+                        "source": {"text": "abc"},
+                        "citations": {"enabled": True},
+                    }
+                },
                 text("what is it?"),
             )
         ]
@@ -117,7 +127,12 @@ AT_HOME: dict[str, dict[str, Any]] = {
         "modelId": "m",
         "guardrailConfig": {"guardrailIdentifier": "abc", "guardrailVersion": "1", "trace": "enabled"},
         "system": [{"guardContent": {"text": {"text": "rules", "qualifiers": ["grounding_source"]}}}],
-        "messages": [user({"guardContent": {"text": {"text": "q"}}}, {"guardContent": {"image": {"format": "png", "source": {"bytes": PNG}}}})],
+        "messages": [
+            user(
+                {"guardContent": {"text": {"text": "q"}}},
+                {"guardContent": {"image": {"format": "png", "source": {"bytes": PNG}}}},
+            )
+        ],
     },
     "every parameter": {
         "modelId": "m",
@@ -139,7 +154,16 @@ AT_HOME: dict[str, dict[str, Any]] = {
     },
     "a store of a JavaScript client": {
         "messages": [
-            user({"document": {"format": "pdf", "name": "p", "source": {"bytes": {"0": 37, "1": 80, "2": 68, "3": 70, "4": 45}}}}, text("q"))
+            user(
+                {
+                    "document": {
+                        "format": "pdf",
+                        "name": "p",
+                        "source": {"bytes": {"0": 37, "1": 80, "2": 68, "3": 70, "4": 45}},
+                    }
+                },
+                text("q"),
+            )
         ]
     },
 }
@@ -162,7 +186,9 @@ def entries(report: sendable.Report) -> list[tuple[str, str, str]]:
 
 def test_cache_points_and_cache_marks_are_one_thing() -> None:
     result = sendable.normalize(AT_HOME["cache points"], to="anthropic")
-    assert result.body["system"] == [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}]
+    assert result.body["system"] == [
+        {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    ]
     assert result.body["tools"][0]["cache_control"] == {"type": "ephemeral"}
     assert result.messages[0]["content"][0] == {"type": "text", "text": "long", "cache_control": {"type": "ephemeral"}}
     assert entries(result.report) == [("FLD004", "note", "max_tokens")]
@@ -214,7 +240,9 @@ def test_only_models_that_do_not_sign_are_sent_unsigned_reasoning() -> None:
 
 def test_a_document_alone_gets_words_and_an_untitled_one_a_name() -> None:
     source = {"type": "base64", "media_type": "application/pdf", "data": PDF}
-    result = sendable.normalize([{"role": "user", "content": [{"type": "document", "source": source}]}], to="bedrock-converse")
+    result = sendable.normalize(
+        [{"role": "user", "content": [{"type": "document", "source": source}]}], to="bedrock-converse"
+    )
     assert result.messages == [user(paper("document-1"), text("[document attached]"))]
     assert entries(result.report) == [("MED008", "synthesize", "messages[0].content[0]")]
 
@@ -231,7 +259,9 @@ def test_more_media_than_a_message_may_hold_are_said_in_words() -> None:
 def test_tools_are_declared_for_a_request_and_not_for_a_history() -> None:
     history = [user(text("q")), assistant(use("a")), user(result("a"))]
     request = sendable.normalize({"modelId": "m", "messages": history}, to="bedrock-converse")
-    assert request.body["toolConfig"] == {"tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]}
+    assert request.body["toolConfig"] == {
+        "tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]
+    }
     assert entries(request.report) == [("FLD004", "note", "toolConfig")]
     assert sendable.normalize(history, to="bedrock-converse").body == {"messages": history}
 
@@ -251,7 +281,9 @@ def test_content_as_a_bare_text_becomes_a_list() -> None:
 
 
 def test_words_guarded_or_cited_are_words_abroad() -> None:
-    result = sendable.normalize([user({"guardContent": {"text": {"text": "q"}}}), assistant(CITED), user(text("r"))], to="openai-chat")
+    result = sendable.normalize(
+        [user({"guardContent": {"text": {"text": "q"}}}), assistant(CITED), user(text("r"))], to="openai-chat"
+    )
     assert [message["content"] for message in result.messages] == [
         [{"type": "text", "text": words}] for words in ("q", "It says so.", "r")
     ]

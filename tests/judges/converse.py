@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import botocore.session
-from botocore.validate import ParamValidator
+import botocore.session  # type: ignore[import-untyped]
+from botocore.validate import ParamValidator  # type: ignore[import-untyped]
 
 from tests.judges.judge_bedrock import raw_bytes
 

@@ -149,9 +149,7 @@ def _tool_result(inner: Any, role: str, at: str) -> Findings:
     if "status" in inner and inner["status"] not in ("success", "error"):
         yield Finding("BE12", at, f"the status {inner['status']!r}")
     if inner.get("status") == "error" and not inner["content"]:
-        yield Finding(
-            "case empty-bedrock-error-result", at, "toolResult cannot be empty when status value is error"
-        )
+        yield Finding("case empty-bedrock-error-result", at, "toolResult cannot be empty when status value is error")
     for number, block in enumerate(inner["content"]):
         yield from _block(block, _IN_RESULTS, "user", f"{at}.toolResult.content[{number}]")
 
@@ -179,7 +177,9 @@ def _order(messages: list[Any], prefill: bool, apart: bool) -> Findings:
             yield Finding("BE4", at, "a conversation must alternate between user and assistant roles")
         kinds = _kinds(message)
         if apart and {"toolUse", "toolResult"} & set(kinds) and set(kinds) - {"toolUse", "toolResult"}:
-            yield Finding("case ordering-bedrock-text-next-to-results-non-claude", at, "other content beside tool blocks")
+            yield Finding(
+                "case ordering-bedrock-text-next-to-results-non-claude", at, "other content beside tool blocks"
+            )
         if "document" in kinds and not {"text", "guardContent"} & set(kinds):
             yield Finding("BE14", at, "a document without a text in the same message")
         for kind, (most, _) in _MOST.items():
@@ -199,7 +199,7 @@ def _order(messages: list[Any], prefill: bool, apart: bool) -> Findings:
 
 
 def _paused(message: dict[str, Any]) -> bool:
-    return message["content"][-1].get("toolUse", {}).get("type") == "server_tool_use"
+    return bool(message["content"][-1].get("toolUse", {}).get("type") == "server_tool_use")
 
 
 def _client_uses(message: dict[str, Any]) -> list[str]:
@@ -234,7 +234,9 @@ def _pairing(messages: list[Any]) -> Findings:
         if set(asked) - set(results):
             yield Finding("BE10", at, "expected toolResult blocks at messages.N.content for the following Ids")
         if set(results) - set(asked) or len(results) > len(asked):
-            yield Finding("BE11", at, "the number of toolResult blocks exceeds the number of toolUse blocks of previous turn")
+            yield Finding(
+                "BE11", at, "the number of toolResult blocks exceeds the number of toolUse blocks of previous turn"
+            )
         leading = True
         for kind in _kinds(message):
             if kind == "toolResult" and not leading:

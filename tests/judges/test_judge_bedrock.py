@@ -72,7 +72,11 @@ GOOD: list[list[Any]] = [
     [ASK],
     [ASK, SAY, ASK],
     [ASK, call("a", "b"), answer("b", "a", after=({"text": "and"},)), SAY],
-    [ASK, call("tooluse_1.a:b-c", type="tool_use"), answer("tooluse_1.a:b-c", content=[{"json": {"n": 1}}], status="success")],
+    [
+        ASK,
+        call("tooluse_1.a:b-c", type="tool_use"),
+        answer("tooluse_1.a:b-c", content=[{"json": {"n": 1}}], status="success"),
+    ],
     [{"role": "user", "content": [{"text": "x"}, paper(), PICTURE, {"cachePoint": {"type": "default", "ttl": "1h"}}]}],
     [ASK, {"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "t"}}}, {"text": "a"}]}],
 ]
