@@ -482,6 +482,18 @@ def clean_base64(data: Leaf) -> Leaf | None:
     return quoted((raw + b"=" * (-len(raw) % 4)).decode(), data)
 
 
+def text_in_base64(data: Leaf) -> Leaf | None:
+    """The text that a base64 leaf holds, or None if it is not base64 of UTF-8 text."""
+    cleaned = clean_base64(data)
+    if cleaned is None:
+        return None
+    try:
+        text = base64.b64decode(string(cleaned) or "", validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return None if "\0" in text else quoted(text, data)
+
+
 # From the caller's objects to JSON, and from our output to objects of its own.
 
 

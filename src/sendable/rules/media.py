@@ -77,8 +77,23 @@ def fit_media(
     if block.source == "file_id" and block.home != issuer:
         return in_words(block, ledger, MED002)
     if not takes(block):
+        words = _as_text(block)
+        if words is not None and takes(words):
+            ledger.degrade(MED001, block, "data", kind=block.kind, source=block.source)
+            return words
         return ledger.drop(MED001, block, kind=block.kind, source=block.source)
     return tidy(block, ledger)
+
+
+def _as_text(block: Media) -> Media | None:
+    """An inline document of text with the text itself as its source, or None if it is no text."""
+    if block.kind != "document" or block.source != "base64" or not (block.media_type or "").startswith("text/"):
+        return None
+    text = payload.text_in_base64(block.data)
+    if text is None or payload.is_blank(text):
+        return None
+    decoded: Media = changed(block, source="text", data=text, media_type="text/plain")
+    return decoded
 
 
 def flag_in_text(result: ToolResult, ledger: Ledger) -> ToolResult:
