@@ -94,7 +94,7 @@ def _role(leaf: Leaf) -> str | None:
 def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> list[Message]:
     """The messages of a list.
 
-    Loses: SHP002, SHP003.
+    Loses: SHP002, SHP003, SHP011.
     """
     out: list[Message] = []
     ledger = context.ledger

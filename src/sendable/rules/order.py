@@ -327,7 +327,7 @@ def asked_last(prefix: bool) -> Rule:
     Source: «Expected last role User or Tool (or Assistant with prefix) for serving but got assistant» (MI4, code 3230), «Assistant
     message with prefix True must be last message» (MI5), «Conversation must start with a user message or system message» (MI2).
 
-    Loses: ORD005 (a synthetic user message, or the mark), ORD007.
+    Loses: ORD004, ORD005 (a synthetic user message, or the mark), ORD007.
     """
 
     def asked_last(conversation: Conversation, ledger: Ledger) -> Conversation:

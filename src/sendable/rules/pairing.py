@@ -313,7 +313,7 @@ def _answer(
 ) -> None:
     """Give a result to the call that it answers, or drop it.
 
-    Loses: PAR002, PAR003.
+    Loses: IDS002, PAR002, PAR003.
     """
     key = _key(result)
     turns = open_turns.get(key) if key is not None and type(key) in (str, tuple) else None
