@@ -677,6 +677,7 @@ RESPONSES_PARAMETERS = Parameters(
     "openai-responses",
     responses_read.OWN,
     responses_write.WRITABLE,
+    kinds=responses_read.KINDS,
     efforts={word: word for word in ("none", "minimal", "low", "medium", "high", "xhigh", "max")},
     formats={"json_schema": frozenset({"name", "schema", "strict", "description"}), "json_object": frozenset()},
 )
@@ -715,7 +716,7 @@ def _responses(third_party: bool = False) -> Compose:
             usable_ids(),
             *_media(options),
             fit(responses_fit.fit_block(options, third_party), responses_fit.place(options)),
-            respelled(responses_fit.stands_right),
+            respelled(responses_fit.stands_right, responses_fit.has_content),
             no_hollow_items,
             *pairs,
             media_from_user,

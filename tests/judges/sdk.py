@@ -173,7 +173,8 @@ def openai_responses(body: dict[str, Any]) -> list[str]:
     if body.keys() <= {"input", "instructions"}:
         refused = [] if isinstance(items, str) else _refusals("responses items", items)
         return refused + ([] if isinstance(body.get("instructions", ""), str) else ["instructions: not a text"])
-    known = {key: value for key, value in body.items() if key != "client_metadata"}
+    # The model is copied and never judged (promise 11).
+    known = {key: value for key, value in body.items() if key != "client_metadata"} | {"model": "m"}
     return _refusals("responses streamed body" if body.get("stream") else "responses body", {**known, "input": items})
 
 

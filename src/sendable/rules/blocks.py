@@ -163,8 +163,9 @@ def is_alias(node: Any, key: str, value: Any) -> bool:
     )
 
 
-def respelled(stands_right: Callable[[Block, Message], bool]) -> Rule:
-    """Every block that stands in a spelling of another role than its message's is written anew. That is spelling, and is not reported.
+def respelled(stands_right: Callable[[Block, Message], bool], has_content: Callable[[Message], bool]) -> Rule:
+    """Every block that stands in a spelling of another role than its message's is written anew, and so is a message without its content,
+    which is an empty one. That is spelling, and is not reported.
 
     Source: «Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'» (OR2).
     """
@@ -176,6 +177,9 @@ def respelled(stands_right: Callable[[Block, Message], bool]) -> Rule:
             if any(not stands_right(block, message) for block in message.blocks):
                 blocks = [block if stands_right(block, message) else changed(block) for block in message.blocks]
                 message = changed(message, blocks=tuple(blocks))
+                touched = True
+            elif message.intact and not has_content(message):
+                message = changed(message)
                 touched = True
             out.append(message)
         return with_messages(conversation, out) if touched else conversation

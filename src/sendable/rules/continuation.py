@@ -261,8 +261,8 @@ def _fit_item(
         return None
     if payload.is_null(stored) or kind in known.unrelated:
         return message
-    bare = type(block) is not Opaque and not (type(block) is Reasoning and block.signature is None)
-    if not (bare or kind not in known.needed) and _refused(stored, kind, known, seen):
+    needs = kind in known.needed or (type(block) is Reasoning and block.signature is None)
+    if needs and _refused(stored, kind, known, seen):
         ledger.drop(RSN014 if type(block) is Reasoning else FLD008, block, "id")
         return None
     if _judged(block, stored, kind, known, seen, ledger) is None:

@@ -390,7 +390,13 @@ def one_result(kinds: frozenset[str]) -> Rule:
                     owner = first.get(_key(block))
                     if owner is not None:
                         ledger.degrade(PAR007, block, related=(owner[1],))
-                        joined = changed(owner[1], content=(*owner[1].content, *block.content))
+                        # An empty text among others says nothing.
+                        said = [
+                            inner
+                            for inner in (*owner[1].content, *block.content)
+                            if type(inner) is not Text or not payload.is_empty(inner.text)
+                        ]  # keeps: see above
+                        joined = changed(owner[1], content=tuple(said))
                         place = owner[0]
                         holder = out[place] if place < len(out) else None
                         if holder is None:

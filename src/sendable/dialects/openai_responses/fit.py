@@ -144,6 +144,16 @@ def fit_block(options: Options, third_party: bool = False) -> FitBlock:
     return fit_block
 
 
+_SHAPED = frozenset({"annotations", "logprobs", "prompt_cache_breakpoint"})
+
+
+def has_content(message: Message) -> bool:
+    """Whether a message of this API holds its required `content`."""
+    if message.item or type(message.raw) is not dict or message.home != HOME:
+        return True
+    return payload.kind(message.raw.get("content")) in ("text", "list")
+
+
 def _fit_text(block: Text, message: Message, ledger: Ledger) -> Text:
     """A text with the fields that a part of its message's role has.
 
@@ -154,7 +164,7 @@ def _fit_text(block: Text, message: Message, ledger: Ledger) -> Text:
     kept: dict[str, Any] = {}
     other = KEYS["input_text" if message.role == "assistant" else "output_text"] - {"type", "text"}
     for key, value in block.extra.items():
-        if key in other or (key in ("annotations", "logprobs") and not is_sound(key, value)):
+        if key in other or (key in _SHAPED and not is_sound(key, value)):
             if not payload.is_inert(value):
                 ledger.strip(FLD001, block, (key,))
         else:
@@ -181,6 +191,12 @@ def _fit_media(block: Media, message: Message, third_party: bool, ledger: Ledger
     if message.role in INSTRUCTING and len(message.at) == 1:
         # The field `instructions` is a text.
         return misplaced(block, ledger)
+    mark = (block.extra or {}).get("prompt_cache_breakpoint")
+    if mark is not None and not is_sound("prompt_cache_breakpoint", mark):
+        if not payload.is_inert(mark):
+            ledger.strip(FLD001, block, ("prompt_cache_breakpoint",))
+        rest = {key: value for key, value in (block.extra or {}).items() if key != "prompt_cache_breakpoint"}  # keeps: reported
+        block = changed(block, extra=rest or None)
     # A file of OpenAI's is the same file under either of its APIs.
     own = block.home if not third_party and block.home is not None and ISSUERS.get(block.home) == ISSUER else HOME
     return fit_media(block, takes, own, ledger)

@@ -107,7 +107,10 @@ _ANNOTATIONS: dict[str, dict[str, str]] = {
 
 
 def is_sound(key: str, value: Leaf) -> bool:
-    """Whether the citations or log probabilities of a text are in the form in which the API gave them."""
+    """Whether the citations, log probabilities or cache mark of a text are in the form in which the API gives and takes them."""
+    if key == "prompt_cache_breakpoint":
+        mark = payload.fields(value)
+        return mark is not None and set(mark) == {"mode"} and payload.string(mark["mode"]) == "explicit"
     entries = payload.items(value)
     if entries is None:
         return payload.is_null(value) and key != "annotations"
@@ -471,6 +474,20 @@ OWN: frozenset[str] = frozenset(
 )  # fmt: skip
 """Every request field of Responses beside `input` (openai 3.57.0; `client_metadata` is what Codex 0.171 sends)."""
 
+
+KINDS: dict[str, str] = {
+    **dict.fromkeys(("max_output_tokens", "max_tool_calls", "top_logprobs"), "integer"),
+    **dict.fromkeys(("temperature", "top_p"), "number"),
+    **dict.fromkeys(("stream", "store", "background", "parallel_tool_calls"), "bool"),
+    **dict.fromkeys(
+        ("user", "safety_identifier", "service_tier", "truncation", "prompt_cache_key", "prompt_cache_retention", "previous_response_id"),
+        "text",
+    ),
+    **dict.fromkeys(("tools", "include", "context_management"), "list"),
+    **dict.fromkeys(("metadata", "text", "reasoning", "prompt", "stream_options", "moderation", "background_options"), "object"),
+    "tool_choice": "text|object", "conversation": "text|object",
+}  # fmt: skip
+"""The JSON kinds of the request fields (openai 3.57.0)."""
 
 HANDLES = frozenset({"previous_response_id", "conversation"})
 """The request fields that stand for an earlier part of the conversation, which the provider holds (OS1, OS2)."""
