@@ -19,7 +19,9 @@ from typing import Any
 
 import pytest
 
+import sendable
 from sendable.codes import CODES
+from sendable.options import Options
 from sendable.targets import TARGETS
 from tests.pages import DOCS, LOSSES, ROOT, Block, Example, blocks, examples, head, index, outcome
 
@@ -180,6 +182,37 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[\w-]*)?\)", page.read_text()):
         if "://" not in link:
             assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", [*PAGES, *LOSS_PAGES, LOSSES / "index.md", ROOT / "mkdocs.yml"], ids=name)
+def test_a_page_names_no_place_of_a_machine(page: Path) -> None:
+    found = re.findall(r"(?<![\w.`(])/(?:home|root|tmp|usr|work|Users|opt)/[\w/.-]*", page.read_text())
+    assert not found
+
+
+def test_every_option_is_explained() -> None:
+    text = (DOCS / "python.md").read_text()
+    table = text[text.index("| option |") :]
+    assert set(Options.__struct_fields__) == {
+        word for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for word in re.findall(r"`(\w+)`", row)
+    }
+
+
+def test_every_public_name_is_explained() -> None:
+    text = "".join(page.read_text() for page in (DOCS / "python.md", DOCS / "policies.md"))
+    assert {public for public in sendable.__all__ if not re.search(rf"\b{public}\b", text)} == set()
+
+
+def test_every_option_of_the_command_is_explained() -> None:
+    from sendable.cli import commands as group
+
+    text = (DOCS / "cli.md").read_text()
+    for command in group.commands.values():
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                longest = max(parameter.opts, key=len)
+                assert f"`{longest}" in text or f"{parameter.opts[0]} " in text, (command.name, longest)
+    assert set(re.findall(r"^sendable (\w+)", text, re.MULTILINE)) == set(group.commands)
 
 
 def test_every_target_is_on_the_readme_or_its_profiles_are_said_to_be_listed() -> None:
