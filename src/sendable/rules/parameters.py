@@ -353,6 +353,6 @@ def _fit_format(setting: Setting, known: Parameters, ledger: Ledger) -> Setting 
             continue  # keeps: it was put in above
         if key in takes:
             kept[key] = part
-        elif not payload.is_inert(part) and part is not False:
+        elif not payload.is_inert(part) and not payload.is_false(part):
             ledger.strip(FLD002 if key == "name" else FLD001, setting, (inner, key) if inner else (key,))
     return changed(setting, value=kept)

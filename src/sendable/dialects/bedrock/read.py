@@ -178,7 +178,7 @@ def read_json(fields: Fields, at: At, context: Context) -> Block:
     Loses: SHP005 (where it stands outside a result).
     """
     value = fields.get("json")
-    text = payload.arguments_text(value) if payload.kind(value) in ("object", "list") else payload.as_json_text(value)
+    text = payload.as_json_text(value)
     inside = len(at[0]) == 3 and at[0][1] == "toolResult"
     if not inside:
         context.ledger.degrade(SHP005, at, ("json",))
