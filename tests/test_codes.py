@@ -32,13 +32,18 @@ def where(file: Path) -> str:
 
 
 @cache
+def text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+@cache
 def tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
+    return ast.parse(text_of(file))
 
 
 @cache
 def lines(file: Path) -> list[str]:
-    return file.read_text(encoding="utf-8").splitlines()
+    return text_of(file).splitlines()
 
 
 # --- codes, pages, call sites ------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ Not here: whether there is a page for everything (test_codes.py).
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
+import json
 import os
 import re
 import shutil
@@ -23,7 +25,7 @@ import sendable
 from sendable.codes import CODES
 from sendable.options import Options
 from sendable.targets import TARGETS
-from tests.pages import DOCS, LOSSES, ROOT, Block, Example, blocks, examples, head, index, outcome
+from tests.pages import DOCS, LOSSES, ROOT, Block, Example, blocks, examples, head, index, laid_out, outcome, table
 
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 LOSS_PAGES = sorted(LOSSES.glob("[A-Z]*.md"))
@@ -47,6 +49,30 @@ def test_an_example_gives_exactly_what_its_page_says(example: Example) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_shows_the_code_of_its_page(example: Example) -> None:
     assert f"| {example.page.stem} |" in example.found
+
+
+READABLE = [
+    example for example in EXAMPLES if example.language == "json" and example.page.stem not in ("SHP010", "SHP013")
+]
+"""Examples that are the same as bytes and as objects: not those that no JSON parser would give to anybody."""
+
+
+@pytest.mark.parametrize("example", READABLE, ids=lambda example: example.name)
+def test_an_example_is_the_same_for_objects_and_its_result_needs_nothing_more(example: Example) -> None:
+    history: Any = json.loads(example.history)
+    # What only the caller can know stays worth a note however often it is said.
+    options = {key: value for key, value in example.options.items() if key != "same_model"}
+    report = sendable.check(history, example.target, model=example.model, options=example.options)
+    assert example.found.startswith(table(report).strip())
+    if report.refused:
+        return
+    result = sendable.normalize(history, example.target, model=example.model, options=example.options)
+    body = result.body
+    if isinstance(history, list) and isinstance(body, dict) and len(body) == 1:
+        body = result.messages
+    assert example.found.endswith(laid_out(body))
+    again = sendable.check(body, example.target, model=example.model, options=options)
+    assert not again.entries, str(again)
 
 
 @pytest.mark.parametrize("page", LOSS_PAGES, ids=name)
@@ -196,6 +222,13 @@ def test_every_option_is_explained() -> None:
     assert set(Options.__struct_fields__) == {
         word for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for word in re.findall(r"`(\w+)`", row)
     }
+
+
+def test_the_signature_of_normalize_is_what_it_is() -> None:
+    plain = inspect.signature(sendable.normalize)
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in plain.parameters.values()]
+    shown = str(inspect.Signature(bare)).replace("'", '"')
+    assert f"`normalize{shown}`" in (DOCS / "python.md").read_text()
 
 
 def test_every_public_name_is_explained() -> None:
