@@ -38,6 +38,11 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "error": (("is_error",), ("status",), ("isError",), ("toolResult", "status"),
         ("functionResponse", "response", "error"), ("function_response", "response", "error")),
+    "media_type": (
+        ("source", "media_type"), ("inlineData", "mimeType"), ("inline_data", "mime_type"), ("inlineData", "mime_type"),
+        ("inline_data", "mimeType"), ("input_audio", "format"), ("image", "format"), ("document", "format"), ("video", "format"),
+        ("audio", "format"),
+    ),
     "title": (("title",), ("filename",), ("file", "filename"), ("document", "name")),
     "data": (
         ("source", "data"), ("image_url", "url"), ("input_audio", "data"), ("file", "file_data"), ("inlineData", "data"),
@@ -106,18 +111,24 @@ def _is_item(node: Any) -> bool:
     return kind is not None and kind.endswith(("_call", "_call_output"))
 
 
-def spelled(node: Any, field: str) -> tuple[str, ...]:
-    """The steps from a node to a field, under the spelling that the node itself uses; the field's own name if it is absent."""
+def spelled(node: Any, field: str, read: Any = None) -> tuple[str, ...]:
+    """The steps from a node to a field, under the spelling that the node itself uses; the field's own name if it is absent.
+
+    `read`: the text that was read as this field, which decides where a node has several spellings.
+    """
     if field == "id" and step_into(node, "call_id") is not ABSENT and _is_item(node):
         # What stands in a list of its own has an id beside that of the call.
         return ("call_id",)
+    found: tuple[str, ...] | None = None
     for candidate in SPELLINGS.get(field, ()):
         value = node
         for step in candidate:
             value = step_into(value, step)
         if value is not ABSENT:
-            return candidate
-    return (field,)
+            if type(read) is not str or payload.kind(value) != "text" or payload.string(value) == read:
+                return candidate
+            found = found or candidate
+    return found or (field,)
 
 
 def inside(node: Any, name: str) -> tuple[str, ...]:

@@ -636,6 +636,8 @@ GEMINI_3_PARAMETERS = msgspec.structs.replace(
 
 def _gemini(three: bool = False) -> Compose:
     def gemini(options: Options, model: str | None) -> list[Rule]:
+        empty = (no_empty_texts, filled(blank_refused=False, system_too=True, own="gemini"))
+        turns = alternating_abroad("gemini")
         return [
             *_from_items(gemini_fit.place(options)),
             *_roles(options),
@@ -648,17 +650,17 @@ def _gemini(three: bool = False) -> Compose:
             pair(turn="run"),
             # «functionResponse.parts … (newer models); older: separate user part» (GE11).
             *(() if three else (media_out(of="results", but_of="gemini"),)),
-            no_empty_texts,
-            filled(blank_refused=False, system_too=True, own="gemini"),
+            *empty,
             ids(GEMINI_IDS, written=False, needed=False),
             names(GEMINI_NAMES),
             named_results,
             *_limits(options),
             *_apart(options),
-            alternating_abroad("gemini"),
+            turns,
             results_first,
             results_as_called,
-            *((signatures_bound, first_call_signed) if three else ()),
+            # A text that was only there for its signature is empty without it.
+            *((signatures_bound, *empty, turns, first_call_signed) if three else ()),
             user_first,
             *(() if options.allow_prefill else (user_last,)),
             fit_parameters(
@@ -692,7 +694,7 @@ def _responses(third_party: bool = False) -> Compose:
             # «every function_call needs an output somewhere in input» (OR9): no rule of order, outside of repeated ids.
             stands="anywhere",
             several=frozenset({"custom"}),
-            alone=stands_alone,
+            alone=stands_alone("openai-responses"),
             waits=may_wait,
         )
         held: list[Rule] = (

@@ -29,6 +29,8 @@ def read(value: Any) -> Any:
         return {key: read(item) for key, item in value.items()}
     if isinstance(value, list):
         return [read(item) for item in value]
+    if isinstance(value, str) and "\n\n" in value:
+        return [read(text) for text in value.split("\n\n")]  # texts that were joined into one
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json.loads(value)

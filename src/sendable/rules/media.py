@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from sendable import payload
+from sendable import paths, payload
 from sendable.codes import (
     LIM004,
     MED001,
@@ -59,7 +59,14 @@ def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
         media_type = shown
     if data is block.data and media_type == block.media_type:
         return block
-    ledger.degrade(MED003, block, "data", was=block.media_type, now=media_type)
+    # A type that is none is the caller's own text.
+    was = block.media_type if block.media_type is not None and "/" in block.media_type[:40] else None
+    fields = paths.spelled(block.raw, "media_type")
+    named = media_type != block.media_type and paths.value_at(block.raw, fields) is not paths.ABSENT
+    if data is not block.data or not named:
+        ledger.degrade(MED003, block, "data", was=was, now=media_type)
+    if named:
+        ledger.degrade(MED003, block, fields, was=was, now=media_type)
     fitted: Media = changed(block, data=data, media_type=media_type)
     return fitted
 

@@ -242,19 +242,25 @@ def signatures_bound(conversation: Conversation, ledger: Ledger) -> Conversation
         if message.role == "assistant":
             cause = cause or ledger.changed_before(message.at)
             if cause is not None:
-                blocks = tuple([_unbound(block, cause, ledger) for block in message.blocks])
-                if any(now is not before for now, before in zip(blocks, message.blocks, strict=True)):
-                    message = changed(message, blocks=blocks)
+                blocks: list[Block] = []
+                for block in message.blocks:
+                    unbound = _unbound(block, cause, ledger)
+                    if type(unbound) is not Receipt:
+                        blocks.append(unbound)
+                if len(blocks) != len(message.blocks) or any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+                    message = changed(message, blocks=tuple(blocks))
                     touched = True
         out.append(message)
     return with_messages(conversation, out) if touched else conversation
 
 
-def _unbound(block: Block, cause: Receipt, ledger: Ledger) -> Block:
+def _unbound(block: Block, cause: Receipt, ledger: Ledger) -> Block | Receipt:
     if not (type(block) is Text or type(block) is ToolCall or type(block) is Reasoning) or block.signature is None:
         return block
     if payload.string(block.signature.value) == SKIPPED:
         return block
+    if type(block) is Reasoning and (block.text is None or payload.is_empty(block.text)):
+        return ledger.drop(RSN004, block, because=cause)
     ledger.strip(RSN004, block, "signature", because=cause)
     unsigned: Block = changed(block, signature=None)
     return unsigned

@@ -61,7 +61,7 @@ def kind_of(block: Block) -> str:
 
 def takes(block: Media) -> bool:
     """Anything inline, by URL («fileData.fileUri must be reachable», GE23) or by a file of Google's own."""
-    return block.source != "text"
+    return block.source != "text" and (block.source == "base64" or not payload.is_blank(block.data))
 
 
 def fit_block(options: Options) -> FitBlock:

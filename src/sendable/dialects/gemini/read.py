@@ -60,7 +60,32 @@ DATA: dict[str, str] = {spelling: key for key in (*MODELLED, *OPAQUE) for spelli
 _SIGNATURES = ("thoughtSignature", "thought_signature")
 _DATA = frozenset(DATA)
 _TEXT = _DATA | {"thought"}
-PART = _both(" ".join(BESIDE))
+
+INNER: dict[str, frozenset[str]] = {
+    outer: _both(keys)
+    for outer, keys in {
+        "executableCode": "code language id",
+        "codeExecutionResult": "outcome output id",
+        "toolCall": "id toolType args",
+        "toolResponse": "id toolType response",
+        "audioTranscription": "text finished languageCode speakerLabel words startOffset endOffset",
+        "videoMetadata": "endOffset fps startOffset contentLayers",
+        "mediaResolution": "level numTokens",
+        "speechMetadata": "speaker style",
+        "documentMetadata": "startPage endPage contentLayers",
+        "spreadsheetMetadata": "visibleCells sheetIndex contentLayers",
+        "audioMetadata": "startOffset endOffset",
+    }.items()
+}
+"""The fields of the objects in a part that the hub does not look into: these places are closed too."""
+
+_INNER_KINDS = {
+    **dict.fromkeys(("id", "code", "language", "outcome", "output", "toolType", "tool_type", "text"), "text"),
+    **dict.fromkeys(("args", "response"), "object"),
+}
+_INNER = {spelling: known for outer, known in INNER.items() for spelling in (outer, snake(outer))}
+_DOTTED = frozenset(f"{outer}.{key}" for outer, known in _INNER.items() for key in known)
+PART = _both(" ".join(BESIDE)) | _DOTTED
 
 _CALL = ("id", "name", "args")
 _RESULT = ("id", "name", "response", "parts")
@@ -75,6 +100,7 @@ KEYS: dict[str, frozenset[str]] = {
     | {f"{outer}.{key}" for outer in _both("functionResponse") for key in _both("willContinue scheduling")},
     "inlineData": PART,
     "fileData": PART,
+    **dict.fromkeys(OPAQUE, PART),
 }
 """The fields that a part may have beside what the hub models. The place is closed: «Unknown name "txt"» (`gen`: extra_forbidden)."""
 
@@ -133,7 +159,8 @@ def _read_data(key: str, fields: Fields, at: At, context: Context) -> Block:
         return _read_response(key, inner, fields, at, context)
     if kind == "inlineData" or kind == "fileData":
         return read_media(key, inner, fields, at)
-    return Opaque(kind, at, fields, HOME, True, remaining(fields, _DATA | PART))
+    intact = all([payload.kind(inner.get(name)) in (wanted, "null") for name, wanted in _INNER_KINDS.items()])
+    return Opaque(kind, at, fields, HOME, intact, _inside(_more(fields, _DATA), inner, tuple(INNER[kind]), key))
 
 
 def _read_bare(fields: Fields, at: At, context: Context) -> Block:
@@ -143,7 +170,7 @@ def _read_bare(fields: Fields, at: At, context: Context) -> Block:
         return context.blocks[kind](fields, at, context)
     signature = signature_of(fields)
     if signature is not None:
-        extra = remaining(fields, _beside(fields))
+        extra = _more(fields, _beside(fields))
         if payload.is_true(fields.get("thought")):
             return Reasoning("", signature, at, fields, HOME, False, extra)
         return Text("", at, fields, HOME, False, extra, signature)
@@ -184,10 +211,25 @@ def _read_text(text: Leaf, fields: Fields, at: At) -> Block:
         return Opaque("text", at, fields, HOME)
     if len(fields) == 1:
         return Text(text, at, fields, HOME, True)
-    intact, extra, signature = not _is_odd(fields), remaining(fields, _beside(fields)), signature_of(fields)
+    intact, extra, signature = not _is_odd(fields), _more(fields, _beside(fields)), signature_of(fields)
     if payload.is_true(fields.get("thought")):
         return Reasoning(text, signature, at, fields, HOME, intact, extra)
     return Text(text, at, fields, HOME, intact, extra, signature)
+
+
+def _more(fields: Fields, held: frozenset[str]) -> Fields | None:
+    """What stands beside the data of a part. An object with a field that it should not have is taken apart, field by field."""
+    extra = remaining(fields, held)
+    if extra is None:
+        return None
+    out: dict[str, Any] = {}
+    for key, value in extra.items():
+        inner = payload.fields(value) if key in _INNER else None
+        if inner is None or inner.keys() <= _INNER[key]:
+            out[key] = value
+        else:
+            out.update({f"{key}.{name}": part for name, part in inner.items()})
+    return out
 
 
 def _inside(extra: Fields | None, inner: Fields, known: Sequence[str], key: str) -> Fields | None:
@@ -205,7 +247,7 @@ def _read_call(key: str, inner: Fields, fields: Fields, at: At, context: Context
     """
     call_id, id_key, gone = identifier(inner, "id", (at, key), context)
     named = not is_blank_id(call_id)
-    beside = remaining(fields, _beside(fields) - {"thought"}) if len(fields) > 1 else None
+    beside = _more(fields, _beside(fields) - {"thought"}) if len(fields) > 1 else None
     extra = _inside(beside, inner, (*_CALL, *gone), key)
     intact = not _is_odd(fields) and not gone and id_key in (None, "id") and (named or payload.is_null(inner.get("id")))
     name = scalar(inner.get("name"))
@@ -225,7 +267,7 @@ def _read_response(key: str, inner: Fields, fields: Fields, at: At, context: Con
     name = inner.get("name")
     regular_name = payload.kind(name) in ("text", "null")
     known = (*(_RESULT if regular_name else _RESULT[:1] + _RESULT[2:]), *gone)
-    extra = _inside(remaining(fields, _DATA) if len(fields) > 1 else None, inner, known, key)
+    extra = _inside(_more(fields, _DATA) if len(fields) > 1 else None, inner, known, key)
     response = inner.get("response")
     error, said = read_result(response)
     regular = regular_name and payload.kind(response) in ("object", "null")
@@ -280,7 +322,7 @@ def read_media(key: str, inner: Fields, fields: Fields, at: At) -> Block:
     """`{"inlineData": {"mimeType", "data"}}` or `{"fileData": {"mimeType"?, "fileUri"}}`; a file of Google's own is its id."""
     media_type = payload.string(_one_of(inner, "mimeType", "mime_type"))
     name = _one_of(inner, "displayName", "display_name")
-    extra = remaining(fields, _DATA) if len(fields) > 1 else None
+    extra = _more(fields, _DATA) if len(fields) > 1 else None
     if DATA[key] == "inlineData":
         data = inner.get("data")
         if payload.kind(data) == "text":

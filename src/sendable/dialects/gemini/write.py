@@ -20,8 +20,8 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects import Wire
-from sendable.dialects.gemini.read import DATA, HOME, PART, read_result
+from sendable.dialects import Wire, as_it_came
+from sendable.dialects.gemini.read import DATA, HOME, INNER, PART, read_result
 from sendable.payload import Leaf
 
 SEPARATOR = "\n\n"
@@ -30,7 +30,7 @@ SEPARATOR = "\n\n"
 def write_block(block: Block) -> Wire:
     """One block as a part."""
     if block.intact and block.home == HOME and type(block.raw) is dict and "type" not in block.raw:
-        return Wire(block.raw)
+        return as_it_came(block)
     if type(block) is Text:
         return _with_extra(_signed({"text": block.text}, block.signature), block.extra)
     if type(block) is ToolCall:
@@ -55,12 +55,12 @@ def write_block(block: Block) -> Wire:
 
 def _without(block: Opaque) -> Wire:
     """An opaque part as it came, less the fields that a rule stripped."""
-    if type(block.raw) is not dict:
-        return Wire({"text": payload.as_json_text(block.raw)})
-    known = PART | set(DATA) | set(block.extra or ())
-    return Wire(
-        {key: value for key, value in block.raw.items() if key in known}
-    )  # keeps: rules/blocks.py reported each of the others
+    key = next((key for key in payload.members(block.raw) if DATA.get(key) == block.kind), None) if type(block.raw) is dict else None
+    inner = payload.fields(payload.members(block.raw)[key]) if key is not None else None
+    if key is None or inner is None:
+        return as_it_came(block) if type(block.raw) is dict else Wire({"text": payload.as_json_text(block.raw)})
+    kept = {name: value for name, value in inner.items() if name in INNER[block.kind]}  # keeps: the rest is in `extra`
+    return _with_extra({block.kind: kept}, block.extra)
 
 
 def _signed(part: dict[str, Any], signature: Signature | None) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _native_response(block: ToolResult) -> Leaf | None:
     """The response object in which a result of Gemini's own came."""
     if block.home != HOME or type(block.raw) is not dict:
         return None
-    inner = next((payload.fields(block.raw[key]) for key in ("functionResponse", "function_response") if key in block.raw), block.raw)
+    inner = next((payload.fields(payload.members(block.raw)[key]) for key in ("functionResponse", "function_response") if key in block.raw), block.raw)
     response = (inner or {}).get("response")
     return response if payload.kind(response) == "object" else None
 
@@ -122,6 +122,8 @@ def _with_extra(wire: dict[str, Any], extra: Fields | None) -> Wire:
         place = DATA.get(outer)
         if dot and place is not None and type(wire.get(place)) is dict:
             wire[place] = {**wire[place], name: value}
+        elif dot and outer in PART:
+            wire[outer] = {**wire.get(outer, {}), name: value}
         elif key != "name":
             wire.setdefault(key, value)
     return Wire(wire)
@@ -132,7 +134,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
     out: list[Wire] = []
     for message in messages:
         if message.intact and message.home == HOME:
-            out.append(Wire(message.raw))
+            out.append(as_it_came(message))
         else:
             role = "model" if message.role == "assistant" else "user"
             out.append(_with_extra({"role": role, "parts": [write_block(block) for block in message.blocks]}, message.extra))
