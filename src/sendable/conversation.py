@@ -37,7 +37,7 @@ class Text(msgspec.Struct, frozen=True, gc=False):
 
     text: Leaf
     at: At
-    raw: Any = None
+    raw: Leaf = None
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None
@@ -51,7 +51,7 @@ class Reasoning(msgspec.Struct, frozen=True, gc=False):
     text: Leaf | None
     signature: Signature | None
     at: At
-    raw: Any = None
+    raw: Leaf = None
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None
@@ -70,7 +70,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     name: Any
     arguments: Leaf
     at: At
-    raw: Any = None
+    raw: Leaf = None
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None
@@ -87,7 +87,7 @@ class ToolResult(msgspec.Struct, frozen=True, gc=False):
     id: Any
     content: tuple[Block, ...]
     at: At
-    raw: Any = None
+    raw: Leaf = None
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None
@@ -107,7 +107,7 @@ class Media(msgspec.Struct, frozen=True, gc=False):
     data: Leaf
     media_type: str | None
     at: At
-    raw: Any = None
+    raw: Leaf = None
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None
@@ -120,7 +120,7 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 
     text: Leaf
     at: At
-    raw: Any = None
+    raw: Leaf = None
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None
@@ -132,7 +132,7 @@ class Opaque(msgspec.Struct, frozen=True, gc=False):
 
     kind: str
     at: At
-    raw: Any
+    raw: Leaf
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None
@@ -148,7 +148,7 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     role: str
     blocks: tuple[Block, ...]
     at: At
-    raw: Any = None
+    raw: Leaf = None
     home: str | None = None
     intact: bool = False
     extra: Fields | None = None

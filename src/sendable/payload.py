@@ -83,6 +83,11 @@ def fields(value: Leaf) -> dict[str, Any] | None:
     return None
 
 
+def members(value: Leaf) -> Mapping[str, Any]:
+    """The members of an object; none if it is none."""
+    return fields(value) or {}
+
+
 def items(value: Leaf) -> Sequence[Any] | None:
     """The elements of a list, or None if it is none."""
     if type(value) is list or type(value) is tuple:

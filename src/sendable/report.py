@@ -320,7 +320,8 @@ class Ledger:
             param = (at, *field)
         else:
             raw = None if type(node) is tuple else node.raw
-            param = (at, *paths.spelled(raw, str(field))) if raw is not None else (at, field)
+            read = getattr(node, str(field), None) if field in ("id", "name") else None
+            param = (at, *paths.spelled(raw, str(field), read)) if raw is not None else (at, field)
         places = tuple(place if type(place) is tuple else place.at for place in related)
         entry = Entry(
             code,

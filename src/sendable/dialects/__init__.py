@@ -6,7 +6,7 @@ What must not live here: anything that is true of one dialect only, and the list
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NewType, TypeAlias, final
+from typing import Any, NewType, TypeAlias, cast, final
 
 import msgspec
 
@@ -19,6 +19,11 @@ from sendable.report import Ledger
 
 Wire = NewType("Wire", dict[str, Any])
 """A written JSON object. Only writers make one, so that a writer cannot return nothing."""
+
+def as_it_came(node: Block | Message) -> Wire:
+    """The caller's own object, which nothing has touched. What is written is detached from it unless the caller asks to share."""
+    return Wire(cast("dict[str, Any]", node.raw))
+
 
 ReadBlock: TypeAlias = Callable[[Fields, At, "Context"], Block]
 ReadField: TypeAlias = Callable[[Leaf, At, "Context"], Sequence[Block]]

@@ -150,10 +150,11 @@ def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, plac
 
 
 def _is_usual(key: str, value: Any) -> bool:
-    """Whether a field says what holds anyway: that what is there is complete, that an image is seen as the model sees fit."""
-    return (key == "status" and payload.string(value) == "completed") or (
-        key == "detail" and payload.string(value) == "auto"
-    )
+    """Whether a field says what holds anyway: that a message is one and complete, that an image is seen as the model sees fit."""
+    return key in _USUAL and payload.string(value) == _USUAL[key]
+
+
+_USUAL = {"type": "message", "status": "completed", "detail": "auto"}
 
 
 def is_alias(node: Any, key: str, value: Any) -> bool:
@@ -277,7 +278,7 @@ def _with_known(result: ToolResult, declared: set[str | None], ledger: Ledger) -
     content: list[Block] = []
     for block in result.content:
         if type(block) is Opaque and block.kind == "tool_reference" and block.intact:
-            if payload.string(block.raw.get("tool_name")) not in declared:
+            if payload.string(payload.members(block.raw).get("tool_name")) not in declared:
                 ledger.degrade(BLK002, block, kind=block.kind)
                 content.append(Text(_readable(block), block.at))
                 continue  # keeps: the lines above put its text there

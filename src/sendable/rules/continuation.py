@@ -324,6 +324,10 @@ def may_wait(call: ToolCall) -> bool:
     return call.extra is not None and payload.is_true(call.extra.get("async"))
 
 
-def stands_alone(result: ToolResult) -> bool:
-    """Whether a result belongs to no call: it has no id at all, and names the tool that it is from (OR11)."""
-    return result.id is None and result.name is not None and not result.by_name
+def stands_alone(home: str) -> Callable[[ToolResult], bool]:
+    """Whether a result of this dialect belongs to no call: it has no id at all, and names the tool that it is from (OR11)."""
+
+    def stands_alone(result: ToolResult) -> bool:
+        return result.home == home and result.id is None and result.name is not None and not result.by_name
+
+    return stands_alone

@@ -237,7 +237,7 @@ NO_OUTPUT = "[no output]"
 
 
 def results_filled(conversation: Conversation, ledger: Ledger) -> Conversation:
-    """No tool result is empty. After `filled`, which takes blank texts out of results.
+    """No tool result is empty, or holds nothing but a blank text. After `filled`, which takes blank blocks out of results.
 
     Source: «message must not be empty in a turn» (Cohere, CO3, documented); the profile `:strict` takes no empty content anywhere.
 
@@ -279,7 +279,9 @@ def failures_filled(conversation: Conversation, ledger: Ledger) -> Conversation:
 
 
 def _filled_result(block: Block, ledger: Ledger) -> Block:
-    if type(block) is not ToolResult or block.executor != "client" or block.content:
+    if type(block) is not ToolResult or block.executor != "client":
+        return block
+    if not all(type(inner) is Text and payload.is_blank(inner.text) for inner in block.content):
         return block
     ledger.synthesize(EMP006, block, because=ledger.last_about(block.at[0] if type(block.at[0]) is tuple else block.at))
     filled: ToolResult = changed(block, content=(Text(NO_OUTPUT, block.at),))

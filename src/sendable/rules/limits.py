@@ -111,11 +111,11 @@ def _unmarked(block: Block, over: set[Mark], key: str, ledger: Ledger) -> Block:
 
 
 def _unmarked_parts(block: Opaque, parts: list[int], key: str, ledger: Ledger) -> Opaque:
-    content = list(payload.items(block.raw["content"]) or ())
+    content = list(payload.items(payload.members(block.raw)["content"]) or ())
     for part in parts:
         ledger.strip(LIM001, block, ("content", part, key))
         content[part] = {name: value for name, value in (payload.fields(content[part]) or {}).items() if name != key}  # keeps: reported
-    return changed(block, raw={**block.raw, "content": content})
+    return changed(block, raw={**payload.members(block.raw), "content": content})
 
 
 def text_length(most: int) -> Rule:

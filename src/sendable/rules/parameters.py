@@ -258,6 +258,8 @@ _HUB_KINDS = {
     "max_tokens": "integer", "temperature": "number", "top_p": "number", "top_k": "integer", "stream": "bool", "stop": "list",
     "end_user": "text", "effort": "text", "parallel_calls": "bool", "seed": "integer", "n": "integer", "presence_penalty": "number",
     "frequency_penalty": "number", "logprobs": "bool", "top_logprobs": "integer",
+    # Fields that both of OpenAI's APIs have under one name.
+    "metadata": "object", "store": "bool", "verbosity": "text", "prompt_cache_key": "text", "prompt_cache_retention": "text",
 }  # fmt: skip
 
 
@@ -271,6 +273,10 @@ def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
             regular = regular and payload.kind(setting.value.get("parameters")) in ("object", "null")
             return name is None or not name.strip() or not regular
         return fields is None
+    if setting.name == "tool_choice" and isinstance(setting.value, dict) and not payload.is_null(setting.raw):
+        mode, name = setting.value.get("mode"), setting.value.get("name")
+        if mode is None or (mode == "tool" and type(name) is not str):
+            return True
     if setting.home == known.home:
         # A part of a field was read from an object, which is what the field is.
         wanted = known.kinds.get(_key(setting)) if type(setting.at[0]) is not tuple else None

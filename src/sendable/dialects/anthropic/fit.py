@@ -71,7 +71,7 @@ IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 def _is_server_content(block: ToolResult) -> bool:
     """Whether a server's result has content: an object, a list, or for MCP a text (appendix B); search results with their sealed content."""
-    content = block.raw.get("content")
+    content = payload.members(block.raw).get("content")
     kind = payload.kind(content)
     if block.kind == "web_search_tool_result" and kind == "list":
         entries = [payload.fields(entry) or {} for entry in payload.items(content) or ()]

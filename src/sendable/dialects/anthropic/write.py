@@ -20,14 +20,14 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects import Wire
+from sendable.dialects import Wire, as_it_came
 from sendable.dialects.anthropic.read import HOME, KEYS
 
 
 def write_block(block: Block) -> Wire:
     """One block as an Anthropic content block."""
     if block.intact and block.home == HOME and type(block.raw) is dict:
-        return Wire(block.raw)
+        return as_it_came(block)
     if type(block) is Text:
         return _with_extra({"type": "text", "text": block.text}, block.extra)
     if type(block) is ToolCall:
@@ -51,9 +51,9 @@ def write_block(block: Block) -> Wire:
 
 def _without(block: Opaque | ToolResult) -> Wire:
     """An opaque block as it came, less the fields that a rule stripped."""
-    stripped = set(block.raw) - (KEYS.get(block.kind, frozenset()) - {"cache_control"}) - set(block.extra or ())
+    stripped = set(payload.members(block.raw)) - (KEYS.get(block.kind, frozenset()) - {"cache_control"}) - set(block.extra or ())
     return Wire(
-        {key: value for key, value in block.raw.items() if key not in stripped}
+        {key: value for key, value in payload.members(block.raw).items() if key not in stripped}
     )  # keeps: rules/blocks.py reported each of them
 
 
@@ -117,7 +117,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
             continue  # keeps: the line above wrote it
         gathered = None
         if message.intact and message.home == HOME:
-            out.append(Wire(message.raw))
+            out.append(as_it_came(message))
         else:
             out.append(
                 _with_extra(

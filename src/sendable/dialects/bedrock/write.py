@@ -19,7 +19,7 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects import Wire
+from sendable.dialects import Wire, as_it_came
 from sendable.dialects.bedrock.read import HOME, MARK, MEDIA_TYPES, MEMBERS
 
 _FORMATS: dict[str, dict[str, str]] = {
@@ -30,7 +30,7 @@ _FORMATS: dict[str, dict[str, str]] = {
 def write_block(block: Block) -> Wire:
     """One block as a member of ContentBlock."""
     if block.intact and block.home == HOME and type(block.raw) is dict:
-        return Wire(block.raw)
+        return as_it_came(block)
     if type(block) is Text:
         return _write_text(block)
     if type(block) is ToolCall:
@@ -118,7 +118,7 @@ def _write_opaque(block: Opaque) -> Wire:
     """An opaque block as it came, less the fields that a rule stripped."""
     inner = payload.fields(block.raw.get(block.kind)) if type(block.raw) is dict else None
     if inner is None:
-        return Wire(block.raw)
+        return as_it_came(block)
     known = MEMBERS.get(block.kind, frozenset())
     kept = {
         key: value for key, value in inner.items() if key in known or f"{block.kind}.{key}" in (block.extra or {})
@@ -142,7 +142,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
     out: list[Wire] = []
     for message in messages:
         if message.intact and message.home == HOME and not message.bare:
-            out.append(Wire(message.raw))
+            out.append(as_it_came(message))
         else:
             role = "assistant" if message.role == "assistant" else "user"
             wire: dict[str, Any] = {"role": role, "content": [write_block(block) for block in message.blocks]}

@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 from sendable import payload
 from sendable.conversation import Block, Media, Message, Opaque, Reasoning, Refusal, Setting, Text, ToolCall, ToolResult
-from sendable.dialects import Wire
+from sendable.dialects import Wire, as_it_came
 from sendable.dialects.flat.read import HOME
 
 SEPARATOR = "\n\n"
@@ -19,7 +19,7 @@ def write_block(block: Block) -> Wire:
         return Wire({"content": block.text})
     if type(block) is ToolCall:
         if block.intact and block.home == HOME:
-            return Wire(block.raw)
+            return as_it_came(block)
         call: dict[str, Any] = {"tool_call_id": block.id, "name": block.name}
         if not payload.is_null(block.arguments):
             call["arguments"] = block.arguments
@@ -45,7 +45,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
     out: list[Wire] = []
     for message in messages:
         if message.intact and message.home == HOME:
-            out.append(Wire(message.raw))
+            out.append(as_it_came(message))
             continue  # keeps: the line above wrote it
         results = [
             write_block(block) for block in message.blocks if type(block) is ToolResult

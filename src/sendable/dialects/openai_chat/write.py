@@ -19,7 +19,7 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects import Wire
+from sendable.dialects import Wire, as_it_came
 from sendable.dialects.openai_chat.read import HOME
 
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
@@ -28,7 +28,7 @@ _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3",
 def write_block(block: Block) -> Wire:
     """One block: a content part, a call, a whole `role: tool` message for a result, or the field of a message that holds it."""
     if block.intact and block.home == HOME and type(block.raw) is dict and type(block) is not ToolResult:
-        return Wire(block.raw)
+        return as_it_came(block)
     if type(block) is Text:
         return _with_extra({"type": "text", "text": block.text}, block.extra)
     if type(block) is ToolCall:
@@ -52,7 +52,7 @@ def write_block(block: Block) -> Wire:
     if type(block) is Refusal:
         return _with_extra({"type": "refusal", "refusal": block.text}, block.extra)
     if type(block) is Opaque:
-        return Wire(block.raw) if type(block.raw) is dict else Wire({block.kind: block.raw})
+        return as_it_came(block) if type(block.raw) is dict else Wire({block.kind: block.raw})
     assert_never(block)
 
 
@@ -100,7 +100,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
     out: list[Wire] = []
     for message in messages:
         if message.intact and message.home == HOME:
-            out.append(Wire(message.raw))
+            out.append(as_it_came(message))
         elif message.role == "assistant":
             out.append(_write_assistant(message))
         else:

@@ -52,16 +52,20 @@ NEEDS_ID = frozenset(OPAQUE) - {"additional_tools", "configuration_update", "com
 """Items that are nothing without their id (appendix A): they cannot lose it, and go."""
 
 
+_MESSAGE = frozenset({"id", "status", "phase"})
+"""The fields of a message beside its type, role and content."""
+
+
 def place(options: Options) -> Place:
     """Closed: the request types name every field (appendix A), and what a provider adds to its answers is in none (OR27)."""
     return Place(
-        HOME, KEYS, lambda message: KEYS["message"], kind_of, frozenset({"prompt_cache_breakpoint"}), options.unknown == "keep"
+        HOME, KEYS, lambda message: _MESSAGE, kind_of, frozenset({"prompt_cache_breakpoint"}), options.unknown == "keep"
     )  # fmt: skip
 
 
 def kind_of(block: Block) -> str:
     """The kind under which Responses writes a block."""
-    raw = payload.string(block.raw.get("type")) if type(block.raw) is dict and block.home == HOME else None
+    raw = payload.string(payload.members(block.raw).get("type")) if type(block.raw) is dict and block.home == HOME else None
     if raw is not None and raw in KEYS:
         return raw
     if type(block) is Text:
@@ -90,7 +94,7 @@ def stands_right(block: Block, message: Message) -> bool:
     """
     if type(block) is not Text or block.home != HOME or type(block.raw) is not dict:
         return True
-    spelled = payload.string(block.raw.get("type"))
+    spelled = payload.string(payload.members(block.raw).get("type"))
     return spelled == ("output_text" if message.role == "assistant" else "input_text")
 
 
@@ -231,7 +235,7 @@ def _unsealed(block: Reasoning, options: Options, ledger: Ledger) -> Block | Rec
         return ledger.drop(RSN002 if block.signature is None else RSN001, block, "signature")
     if foreign:
         ledger.strip(RSN001, block, "signature")
-        rest = {key: value for key, value in block.raw.items() if key != "encrypted_content"}  # keeps: reported above
+        rest = {key: value for key, value in payload.members(block.raw).items() if key != "encrypted_content"}  # keeps: reported above
         block = changed(block, signature=None, raw=rest)
     return _whole(block, ledger)
 
@@ -241,10 +245,10 @@ def _without(block: Reasoning, key: str, ledger: Ledger) -> Reasoning:
 
     «Invalid 'input[22].content': array too long. Expected an array with maximum length 0» (OR16).
     """
-    if payload.is_inert(block.raw.get(key)):
+    if payload.is_inert(payload.members(block.raw).get(key)):
         return block
     ledger.strip(RSN005, block, (key,))
-    rest = {name: value for name, value in block.raw.items() if name != key}  # keeps: the line above reports it
+    rest = {name: value for name, value in payload.members(block.raw).items() if name != key}  # keeps: the line above reports it
     extra = {name: value for name, value in (block.extra or {}).items() if name != key}  # keeps: reported above
     fitted: Reasoning = changed(block, raw=rest, extra=extra or None)
     return fitted
@@ -252,7 +256,7 @@ def _without(block: Reasoning, key: str, ledger: Ledger) -> Reasoning:
 
 def _whole(block: Reasoning, ledger: Ledger) -> Reasoning:
     """The item with a summary («Missing required parameter: 'input[22].summary'.», OR16) and without fields of a shape that nobody reads."""
-    raw = dict(block.raw)
+    raw = dict(payload.members(block.raw))
     extra = dict(block.extra or {})
     for key in ("summary", "content", "encrypted_content"):
         if key in extra:
@@ -260,10 +264,10 @@ def _whole(block: Reasoning, ledger: Ledger) -> Reasoning:
                 ledger.strip(FLD001, block, (key,))
             del extra[key], raw[key]
     if payload.kind(raw.get("summary")) != "list":
-        if not payload.is_null(block.raw.get("summary")) or "summary" not in block.raw:
+        if not payload.is_null(payload.members(block.raw).get("summary")) or "summary" not in payload.members(block.raw):
             ledger.note(FLD004, block, ("summary",))
         raw["summary"] = []
-    elif len(raw) == len(block.raw):
+    elif len(raw) == len(payload.members(block.raw)):
         return block
     fitted: Reasoning = changed(block, raw=raw, extra=extra or None)
     return fitted

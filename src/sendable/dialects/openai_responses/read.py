@@ -290,7 +290,7 @@ def _read_output(kind: str, output: Leaf, at: At, context: Context) -> tuple[tup
     regular = payload.kind(output) == "text" or (
         payload.kind(output) == "list"
         and all(type(block) in (Text, Media) and block.intact and block.home == HOME for block in blocks)
-        and all(type(block) is not Text or payload.string(block.raw.get("type")) == "input_text" for block in blocks)
+        and all(type(block) is not Text or payload.string(payload.members(block.raw).get("type")) == "input_text" for block in blocks)
     )
     return blocks, regular or (kind == "apply_patch_call_output" and payload.is_null(output))
 
@@ -513,7 +513,7 @@ def _read_parts(fields: Fields, value: Leaf, at: At, known: dict[str, tuple[str,
     """A request field that is an object of several settings: each by itself, all written together again."""
     out: list[Setting] = []
     for inner, part in fields.items():
-        name, read = known.get(inner, (inner, _same))
+        name, read = known.get(inner, (f"{at[-1]}.{inner}", _same))
         out.append(Setting(name, read(part), (at, inner), value, HOME, True))
     return out
 
@@ -533,15 +533,24 @@ def _read_tool(entry: Leaf, at: At) -> Setting:
     return Setting("tool", tool, at, entry, HOME, True, remaining(fields, ("type", *_TOOL)))
 
 
+CHOICES = frozenset(
+    {
+        "allowed_tools", "apply_patch", "code_interpreter", "computer", "computer_use", "computer_use_preview", "custom", "file_search",
+        "image_generation", "mcp", "programmatic_tool_calling", "shell", "web_search_preview", "web_search_preview_2025_03_11",
+    }
+)  # fmt: skip
+"""The kinds of tool choice that only OpenAI has."""
+
+
 def _read_choice(value: Leaf) -> Any:
     """`auto`, `none`, `required`, or a function by its name."""
     text = payload.string(value)
     if text is not None:
-        return {"mode": text}
-    fields = payload.fields(value) or {}
-    if payload.string(fields.get("type")) == "function":
-        return {"mode": "tool", "name": scalar(fields.get("name"))}
-    return {"mode": "native"}
+        return {"mode": text if text in ("auto", "none", "required") else None}
+    kind = payload.string((payload.fields(value) or {}).get("type"))
+    if kind == "function":
+        return {"mode": "tool", "name": scalar((payload.fields(value) or {}).get("name"))}
+    return {"mode": "native" if kind in CHOICES else None}
 
 
 def _read_format(value: Leaf) -> Any:

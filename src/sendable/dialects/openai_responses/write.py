@@ -22,7 +22,7 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects import Wire
+from sendable.dialects import Wire, as_it_came
 from sendable.dialects.openai_responses.read import HOME, KEYS
 
 
@@ -30,22 +30,22 @@ def write_block(block: Block, role: str, kinds: dict[Any, str]) -> Wire:
     """One block: a part of content in a message of this role, or an item. `kinds`: of the calls before it, by their ids."""
     if type(block) is Text:
         if block.intact and block.home == HOME and type(block.raw) is dict:
-            return Wire(block.raw)
+            return as_it_came(block)
         if role == "assistant":
             # `annotations` is required in the output form, which is the only one that takes `output_text` (OR1).
             return _with_extra({"type": "output_text", "text": block.text, "annotations": []}, block.extra)
         return _with_extra({"type": "input_text", "text": block.text}, block.extra)
     if type(block) is ToolCall:
-        return Wire(block.raw) if block.intact and block.home == HOME else _write_call(block)
+        return as_it_came(block) if block.intact and block.home == HOME else _write_call(block)
     if type(block) is ToolResult:
         return _write_result(block, kinds.get(block.id, block.kind))
     if type(block) is Reasoning:
         return _write_reasoning(block)
     if type(block) is Media:
-        return Wire(block.raw) if block.intact and block.home == HOME else _write_media(block)
+        return as_it_came(block) if block.intact and block.home == HOME else _write_media(block)
     if type(block) is Refusal:
         if block.intact and block.home == HOME:
-            return Wire(block.raw)
+            return as_it_came(block)
         return _with_extra({"type": "refusal", "refusal": block.text}, block.extra)
     if type(block) is Opaque:
         return _as_stored(block, ())
@@ -58,8 +58,8 @@ def _as_stored(block: Opaque | ToolCall | ToolResult | Reasoning, modelled: tupl
     if type(block) is Opaque:
         kept |= KEYS.get(block.kind, frozenset())
         if block.intact:
-            return Wire(block.raw)
-    return Wire({key: value for key, value in block.raw.items() if key in kept})  # keeps: rules/ reported each of them
+            return as_it_came(block)
+    return Wire({key: value for key, value in payload.members(block.raw).items() if key in kept})  # keeps: rules/ reported each of them
 
 
 _ARGUMENTS = {"local_shell_call": "action", "shell_call": "action", "apply_patch_call": "operation"}
@@ -80,7 +80,7 @@ def _write_call(block: ToolCall) -> Wire:
 
 def _write_result(block: ToolResult, kind: str) -> Wire:
     if block.intact and block.home == HOME and (kind == block.kind or block.id is None):
-        return Wire(block.raw)
+        return as_it_came(block)
     output = _output(block.content)
     if kind in _ARGUMENTS:
         if block.home == HOME and type(block.raw) is dict and block.kind == kind:
@@ -108,7 +108,7 @@ def _of_own_tool(kind: str, call_id: Any, output: Any) -> Wire:
 def _write_reasoning(block: Reasoning) -> Wire:
     if block.home == HOME:
         return (
-            Wire(block.raw) if block.intact else _as_stored(block, ("type", "summary", "content", "encrypted_content"))
+            as_it_came(block) if block.intact else _as_stored(block, ("type", "summary", "content", "encrypted_content"))
         )
     summary = [] if block.text is None else [{"type": "summary_text", "text": block.text}]
     wire: dict[str, Any] = {"type": "reasoning", "summary": summary}
@@ -164,7 +164,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
             if type(block) is ToolCall:
                 kinds[block.id] = block.kind
         if message.intact and message.home == HOME and type(message.raw) is dict and not _turned(message, kinds):
-            out.append(Wire(message.raw))
+            out.append(as_it_came(message))
         else:
             _write_message(message, kinds, out)
     return out
