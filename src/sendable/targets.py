@@ -50,7 +50,7 @@ from sendable.rules.blocks import (
 )
 from sendable.rules.continuation import ItemIds, State, foreign_state, item_ids, may_wait, own_state, stands_alone
 from sendable.rules.empty import (
-    content_beside_reasoning,
+    content_is_something,
     dropped_if_emptied,
     failures_filled,
     filled,
@@ -331,7 +331,7 @@ def _chat(
             media_out(of="results"),
             media_from_user,
             *nonempty,
-            content_beside_reasoning,
+            content_is_something,
             *order,
             *_apart(options),
             *identified,
@@ -495,7 +495,8 @@ def _anthropic(
         return [
             *_from_items(anthropic_fit.place(options)),
             *_roles(options),
-            *(() if mid else (hoist_system,)),
+            # «Unexpected role "developer"» (AN1).
+            *((no_developer,) if mid else (hoist_system,)),
             one_spelling,
             one_form,
             usable_ids(),

@@ -36,7 +36,7 @@ def _judge(messages: list[Any]) -> Findings:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                request = ChatCompletionRequest.from_openai(messages=[_unmarked(message) for message in messages])
+                request = ChatCompletionRequest.from_openai([_unmarked(message) for message in messages], model="m")
                 last = request.messages[-1] if request.messages else None
                 if isinstance(last, AssistantMessage) and messages[-1].get("prefix") is True:
                     last.prefix = True

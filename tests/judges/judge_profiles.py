@@ -25,6 +25,7 @@ def _calls(body: Any) -> list[tuple[str, Any, Any]]:
     return [
         (f"messages[{index}].tool_calls[{number}]", message, call)
         for index, message in enumerate(body["messages"])
+        if message["role"] == "assistant"
         for number, call in enumerate(message.get("tool_calls") or ())
     ]
 

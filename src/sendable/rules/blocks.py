@@ -442,11 +442,27 @@ def nothing_null(conversation: Conversation, ledger: Ledger) -> Conversation:
     out: list[Message] = []
     touched = False
     for message in conversation.messages:
-        if message.intact and type(message.raw) is dict and _says_nothing(message.raw):
-            message = changed(message)
+        extra = _without_null(message.extra)
+        blocks = tuple(
+            [
+                block if _without_null(block.extra) is block.extra else changed(block, extra=_without_null(block.extra))
+                for block in message.blocks
+            ]
+        )
+        if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+            message = changed(message, blocks=blocks)
+            touched = True
+        if extra is not message.extra or (message.intact and type(message.raw) is dict and _says_nothing(message.raw)):
+            message = changed(message, extra=extra)
             touched = True
         out.append(message)
     return with_messages(conversation, out) if touched else conversation
+
+
+def _without_null(extra: Fields | None) -> Fields | None:
+    if extra is None or not any(payload.is_inert(value) for value in extra.values()):
+        return extra
+    return {key: value for key, value in extra.items() if not payload.is_inert(value)} or None  # keeps: it says nothing
 
 
 def _says_nothing(fields: Fields) -> bool:

@@ -9,7 +9,6 @@ from sendable.codes import EMP001, EMP002, EMP003, EMP004, EMP005, EMP006
 from sendable.conversation import (
     BLANK,
     INSTRUCTING,
-    REASONING,
     Block,
     Conversation,
     Message,
@@ -212,25 +211,31 @@ def _is_blank_block(text: Text) -> bool:
     return payload.is_blank(text.text) and not (bare and payload.is_empty(text.text))
 
 
-def content_beside_reasoning(conversation: Conversation, ledger: Ledger) -> Conversation:
-    """No assistant message consists of reasoning alone as it was stored: it is written anew, with content that is the empty text.
+def content_is_something(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No message is written as it was stored if its content is an empty list, or if it is an answer of nothing but reasoning: it is
+    written anew, with content that is the empty text.
 
     Source: «Invalid value for 'content': expected a string, got null.» (OC6, OC8, measured): a message without content needs calls, a
-    refusal or audio; the empty text is accepted (OC11).
+    refusal or audio; a list of content has an item at least (OC10); the empty text is accepted (OC11).
 
     Loses: nothing.
     """
-    if lacks(conversation, REASONING):
-        return conversation
     out: list[Message] = []
     touched = False
     for message in conversation.messages:
-        if message.role == "assistant" and message.intact and message.blocks:
-            if all(type(block) is Reasoning for block in message.blocks):
-                message = changed(message)
-                touched = True
+        if message.intact and _content_is_nothing(message):
+            message = changed(message)
+            touched = True
         out.append(message)
     return with_messages(conversation, out) if touched else conversation
+
+
+def _content_is_nothing(message: Message) -> bool:
+    blocks = message.blocks
+    if not blocks or (len(blocks) == 1 and type(blocks[0]) is ToolResult and not blocks[0].content):
+        fields = payload.fields(message.raw)
+        return fields is not None and payload.kind(fields.get("content")) == "list"
+    return type(blocks[0]) is Reasoning and all(type(block) is Reasoning for block in blocks)
 
 
 NO_OUTPUT = "[no output]"
