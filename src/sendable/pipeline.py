@@ -228,7 +228,7 @@ def _written(run: Run) -> Any:
             if not run.target.hoists and len(messages[leading].at) > 1:
                 break
             leading += 1
-        if leading == len(messages) and not run.target.hoists:
+        if leading == len(messages) and not run.target.hoists and not run.conversation.continued:
             # Instructions alone are nothing to answer; as an item they are.
             leading = 0
     listed: list[Any] = list(dialect.write(messages[leading:]))

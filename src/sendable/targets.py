@@ -109,7 +109,7 @@ from sendable.rules.shape import (
     something_to_send,
     tools_answer,
 )
-from sendable.rules.system import demote_system, hoist_system, mid_system, one_system, system_after_user
+from sendable.rules.system import answerable, demote_system, hoist_system, mid_system, one_system, system_after_user
 from sendable.rules.turns import calls_together, no_hollow_items, ordinary_calls, whole_turns
 
 DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI, BEDROCK, FLAT)}
@@ -732,6 +732,7 @@ def _responses(third_party: bool = False) -> Compose:
             bound_to_prefix,
             empty,
             item_ids(RESPONSES_ITEM_IDS),
+            answerable,
             fit_parameters(RESPONSES_PARAMETERS, model, options.unknown == "keep"),
             something_to_send,
         ]

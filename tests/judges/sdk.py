@@ -174,7 +174,7 @@ def openai_responses(body: dict[str, Any]) -> list[str]:
         refused = [] if isinstance(items, str) else _refusals("responses items", items)
         return refused + ([] if isinstance(body.get("instructions", ""), str) else ["instructions: not a text"])
     # The model is copied and never judged (promise 11).
-    known = {key: value for key, value in body.items() if key != "client_metadata"} | {"model": "m"}
+    known = {key: value for key, value in body.items() if key != "client_metadata" and value is not None} | {"model": "m"}
     return _refusals("responses streamed body" if body.get("stream") else "responses body", {**known, "input": items})
 
 

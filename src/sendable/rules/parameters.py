@@ -286,6 +286,8 @@ def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
     if wanted is None or payload.is_null(value):
         return False
     kind = payload.kind(value)
+    if setting.name == "metadata" and kind == "object":
+        return any(payload.kind(inner) != "text" for inner in (payload.fields(value) or {}).values())
     if wanted == "integer":
         number = payload.plain(value) if kind == "number" else None
         return type(number) is not int or abs(number) >= 1 << 31

@@ -34,6 +34,18 @@ def hoist_system(conversation: Conversation, ledger: Ledger) -> Conversation:
     return with_messages(conversation, [*front, *rest])
 
 
+def answerable(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Where nothing but instructions in a field of the request's own is there, they are written as a message, so that there is one.
+
+    That is spelling, and is not reported.
+    """
+    if not conversation.messages or conversation.continued or any(len(message.at) > 1 for message in conversation.messages):
+        return conversation
+    if any(message.role not in INSTRUCTING for message in conversation.messages):
+        return conversation
+    return with_messages(conversation, [changed(message) for message in conversation.messages])
+
+
 def mid_system(conversation: Conversation, ledger: Ledger) -> Conversation:
     """A system message behind the first turn stands after a user turn and ends the list or comes before an assistant turn.
 

@@ -513,7 +513,7 @@ def _read_parts(fields: Fields, value: Leaf, at: At, known: dict[str, tuple[str,
     """A request field that is an object of several settings: each by itself, all written together again."""
     out: list[Setting] = []
     for inner, part in fields.items():
-        name, read = known.get(inner, (f"{at[-1]}.{inner}", _same))
+        name, read = known.get(inner, (inner, _same))
         out.append(Setting(name, read(part), (at, inner), value, HOME, True))
     return out
 
