@@ -7,14 +7,12 @@ not live here: the spelling of any block (dialects/) and repairs (rules/).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from msgspec import Raw
+from typing import Any, TypeAlias
 
 from sendable import payload
 from sendable.codes import SHP001, SHP002, SHP003, SHP005, SHP011
 from sendable.conversation import ROLES, Block, Conversation, Fields, Message, Opaque, Setting, Text, ToolCall, ToolResult
-from sendable.dialects import Context, Dialect, ReadBlock, ReadField, identifier, remaining, scalar
+from sendable.dialects import Claimed, Context, Dialect, ReadBlock, ReadField, identifier, remaining
 from sendable.paths import At
 from sendable.payload import Leaf
 from sendable.report import Ledger
@@ -23,8 +21,24 @@ from sendable.soundness import sound
 LIST_KEYS = ("messages", "input", "contents")
 
 
+Tables: TypeAlias = tuple[
+    dict[str, ReadBlock], dict[str, ReadField], dict[str, ReadField], dict[str, str], dict[str, ReadBlock], list[Claimed]
+]
+
+_MERGED: dict[tuple[int, ...], tuple[Tables, tuple[Dialect, ...]]] = {}
+"""What `context_for` has merged already. The dialects stand with it, so that no other object can come to have the identity of one."""
+
+
 def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> Context:
     """The tables of all dialects as one; where two know a kind, the home's reader is used."""
+    key = (id(home), *map(id, dialects))
+    known = _MERGED.get(key)
+    if known is None:
+        known = _MERGED[key] = (_merged(home, dialects), (home, *dialects))
+    return Context(home.envelope or home.name, *known[0], ledger, read_content)
+
+
+def _merged(home: Dialect, dialects: Sequence[Dialect]) -> Tables:
     blocks: dict[str, ReadBlock] = {}
     before: dict[str, ReadField] = {}
     after: dict[str, ReadField] = {}
@@ -37,7 +51,7 @@ def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> C
         after.update(dialect.after)
         keyed.update(dialect.keyed)
     claimed = [(dialect.claims, dialect.read_entry) for dialect in dialects if dialect.claims and dialect.read_entry]
-    return Context(home.envelope or home.name, blocks, before, after, field_homes, keyed, claimed, ledger, read_content)
+    return blocks, before, after, field_homes, keyed, claimed
 
 
 def read(
@@ -79,18 +93,6 @@ def read(
     return Conversation(messages, tuple(settings), False, whole, key, continued=continued)
 
 
-_ROLES = {b'"' + role.encode() + b'"': role for role in ("user", "assistant", "tool", "system", "developer")}
-
-
-def _role(leaf: Leaf) -> str | None:
-    """The role of a message, without decoding the everyday ones."""
-    if type(leaf) is str:
-        return leaf
-    if type(leaf) is Raw:
-        return _ROLES.get(bytes(leaf)) or payload.string(leaf)
-    return payload.string(leaf)
-
-
 def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> list[Message]:
     """The messages of a list.
 
@@ -106,7 +108,7 @@ def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> li
         if fields is None:
             ledger.drop(SHP002, at, kind=payload.kind(entry))
             continue  # keeps: the line above reports it
-        role = _role(fields.get("role"))
+        role = payload.string(fields.get("role"))
         if role not in ROLES or "content" not in fields or "type" in fields:
             own = next((read_entry for claims, read_entry in context.claimed if claims(fields)), None)
             if own is not None:
@@ -124,6 +126,13 @@ def _read_message(fields: Fields, role: str, at: At, context: Context) -> Messag
     content = fields.get("content")
     kind = payload.kind(content)
     if role == "tool" or role == "function":
+        if kind == "text" and len(fields) == 3 and role == "tool":
+            call_id = payload.string(fields.get("tool_call_id"))
+            if call_id is not None:
+                # The everyday result: an id and a text.
+                home = context.home if context.home == "flat" else "openai-chat"
+                blocks: tuple[Block, ...] = (Text(content, (at, "content"), content),)
+                return Message("tool", (ToolResult(call_id, blocks, at, fields, home, True),), at, fields, home, True)
         if kind == "text" or not _holds_results(content):
             return _read_result(fields, role, at, content, context)
     elif kind == "text" and len(fields) == 2:
@@ -151,7 +160,10 @@ def _read_message(fields: Fields, role: str, at: At, context: Context) -> Messag
         else:
             extra = {} if extra is None else extra
             extra[key] = fields[key]
-    inside = (Text(content, (at, "content"), content),) if kind == "text" else read_content(content, (at, "content"), context)
+    if kind == "text":
+        inside: tuple[Block, ...] = (Text(content, (at, "content"), content),)
+    else:
+        inside = () if kind == "null" else read_content(content, (at, "content"), context)
     # The fields of a message have no order; calls are what it ends with.
     blocks = (*(before or ()), *inside, *after, *calls)
     home, intact = _home(blocks, kind, context)
@@ -216,11 +228,6 @@ def _read_result(fields: Fields, role: str, at: At, content: Leaf, context: Cont
     # The form is the same in Chat and flat.
     home = context.home if context.home == "flat" else "openai-chat"
     blocks = read_content(content, (at, "content"), context)
-    if len(fields) == 3 and role == "tool" and "tool_call_id" in fields and len(blocks) == 1 and blocks[0].home is None:
-        call_id = scalar(fields["tool_call_id"])
-        if type(call_id) is str and type(blocks[0]) is Text and blocks[0].raw is content and payload.kind(content) == "text":
-            # The everyday result: an id and a text.
-            return Message("tool", (ToolResult(call_id, blocks, at, fields, home, True),), at, fields, home, True)
     call_id, key, gone = identifier(fields, "tool_call_id", at, context)
     legacy = role == "function" and key is None
     extra = remaining(fields, ("role", "content", "tool_call_id", *gone, *(("name",) if legacy else ())))

@@ -29,6 +29,9 @@ ReadBlock: TypeAlias = Callable[[Fields, At, "Context"], Block]
 ReadField: TypeAlias = Callable[[Leaf, At, "Context"], Sequence[Block]]
 """Reads one field of a message that holds blocks of its own, such as `tool_calls`."""
 
+Claimed: TypeAlias = tuple[Callable[[Fields], bool], Callable[[Fields, At, "Context"], Message]]
+"""Says whether an entry of the message list is a dialect's own, and reads it."""
+
 
 @final
 class Context(msgspec.Struct, gc=False):
@@ -40,7 +43,7 @@ class Context(msgspec.Struct, gc=False):
     after: Mapping[str, ReadField]
     field_homes: Mapping[str, str]
     keyed: Mapping[str, ReadBlock]
-    claimed: Sequence[tuple[Callable[[Fields], bool], Callable[[Fields, At, Context], Message]]]
+    claimed: Sequence[Claimed]
     ledger: Ledger
     read_content: Callable[[Leaf, At, Context], tuple[Block, ...]]
 
@@ -119,8 +122,6 @@ def is_blank_id(value: Leaf) -> bool:
 
 def scalar(value: Leaf) -> Any:
     """An id or name as a Python value: text, a number, or whatever else was stored."""
-    if type(value) is str:
-        return value
     text = payload.string(value)
     return payload.plain(value) if text is None else text
 

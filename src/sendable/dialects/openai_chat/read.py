@@ -123,6 +123,12 @@ def read_calls(value: Leaf, at: At, context: Context) -> Sequence[Block]:
 
     Loses: ARG005, SHP007.
     """
+    everyday = payload.function_calls(value)
+    if everyday is not None:
+        return [
+            ToolCall(entry["id"], entry["function"]["name"], entry["function"]["arguments"], (at, index), entry, HOME, True)
+            for index, entry in enumerate(everyday)
+        ]
     entries = payload.objects(value)
     if entries is None:
         return () if payload.is_null(value) else (Opaque("tool_calls", at, value),)
@@ -367,7 +373,11 @@ def _read_choice(value: Leaf) -> Any:
         return {"mode": text}
     fields = payload.fields(value) or {}
     function = payload.fields(fields.get("function"))
-    return {"mode": "tool", "name": scalar(function.get("name"))} if function is not None else {"mode": "native"}
+    if function is not None:
+        return {"mode": "tool", "name": scalar(function.get("name"))}
+    # Custom and allowed tools are Chat's own; what says no type is no choice.
+    kind = payload.string(fields.get("type"))
+    return {"mode": None if kind is None or kind == "function" else "native"}
 
 
 def _read_format(value: Leaf) -> Any:
