@@ -143,7 +143,9 @@ def head(code: Code) -> str:
     if code.repair == "reject":
         levels += "\nNo policy can repair this: nothing could be sent. Change the history itself.\n"
     elif code.strict == "reject":
-        levels += f'\nRefused under `strict`? Use `repair`, or `{code.id} = "report"` in a [policy file](../policies.md).\n'
+        levels += (
+            f'\nRefused under `strict`? Use `repair`, or `{code.id} = "report"` in a [policy file](../policies.md).\n'
+        )
     return f"# {code.id} {code.name}\n\n> {code.message}\n\n{levels}"
 
 
