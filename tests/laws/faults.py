@@ -22,9 +22,9 @@ Spot = tuple[dict[str, Any], str]
 
 _CALL_IDS = ("id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "tool_use_id")
 _NAMES = ("name",)
-_ARGUMENTS = ("arguments", "input")
-_CONTENTS = ("content", "text", "thinking", "reasoning_content", "refusal")
-_HANDLES = ("signature", "data", "file_id", "encrypted_content", "url", "file_data", "media_type")
+_ARGUMENTS = ("arguments", "input", "args")
+_CONTENTS = ("content", "text", "thinking", "reasoning_content", "refusal", "parts", "response")
+_HANDLES = ("signature", "data", "file_id", "encrypted_content", "url", "file_data", "media_type", "mimeType", "thoughtSignature", "fileUri")
 
 HUGE = 12345678901234567890123456789
 BAD_IDS: list[Any] = [
@@ -246,7 +246,7 @@ def intrude(draw: Draw, messages: list[Any]) -> None:
 
 def stray_block(draw: Draw, messages: list[Any]) -> None:
     """A block of any dialect and kind stands in a list of content."""
-    lists = [node[key] for node, key in _spots(messages, ("content",)) if isinstance(node[key], list)]
+    lists = [node[key] for node, key in _spots(messages, ("content", "parts")) if isinstance(node[key], list)]
     spoken = DIALECTS[draw(st.sampled_from(sorted(DIALECTS)))]
     if lists:
         blocks = draw(st.sampled_from(lists))
@@ -255,7 +255,7 @@ def stray_block(draw: Draw, messages: list[Any]) -> None:
 
 def stray_content(draw: Draw, messages: list[Any]) -> None:
     """A message's content is a list of blocks of any dialect."""
-    if spots := _spots(messages, ("content",)):
+    if spots := _spots(messages, ("content", "parts")):
         node, key = draw(st.sampled_from(spots))
         spoken = DIALECTS[draw(st.sampled_from(sorted(DIALECTS)))]
         node[key] = copied(draw(st.lists(spoken.blocks, min_size=1, max_size=2)))
@@ -265,7 +265,7 @@ def lose_block(draw: Draw, messages: list[Any]) -> None:
     """A block, call or result is gone from a list."""
     lists = [
         node[key]
-        for node, key in _spots(messages, ("content", "tool_calls"))
+        for node, key in _spots(messages, ("content", "parts", "tool_calls"))
         if isinstance(node[key], list) and node[key]
     ]
     if lists:
@@ -275,7 +275,7 @@ def lose_block(draw: Draw, messages: list[Any]) -> None:
 
 def shuffle_blocks(draw: Draw, messages: list[Any]) -> None:
     """The blocks of one list stand in another order."""
-    lists = [node[key] for node, key in _spots(messages, ("content", "tool_calls")) if isinstance(node[key], list)]
+    lists = [node[key] for node, key in _spots(messages, ("content", "parts", "tool_calls")) if isinstance(node[key], list)]
     if lists:
         draw(st.sampled_from(lists)).reverse()
 

@@ -48,8 +48,10 @@ def _one(run: list[Message], place: Place, ledger: Ledger) -> list[Message]:
         if message.extra is not None:
             fit_fields(message, message.extra, frozenset(), place, ledger)
     blocks = tuple([block for message in run for block in message.blocks])
+    # The place of an item is that of its block, which may go by itself.
+    at = next((message.at for message in run if not message.item), run[0].at)
     whole: Message = changed(
-        run[0], blocks=blocks, raw=None, bare=False, extra=None, item=all(message.item for message in run)
+        run[0], at=at, blocks=blocks, raw=None, bare=False, extra=None, item=all(message.item for message in run)
     )
     return [whole]
 
