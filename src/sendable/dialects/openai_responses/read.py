@@ -250,10 +250,23 @@ def read_tool_call(kind: str, name: str, arguments: str) -> ReadBlock:
     def read(fields: Fields, at: At, context: Context) -> Block:
         call_id, key, gone = identifier(fields, "call_id", at, context)
         extra = remaining(fields, ("type", "call_id", arguments, *gone, *((key,) if key else ())))
-        intact = key == "call_id" and not gone and payload.kind(fields.get(arguments)) == "object"
+        intact = key == "call_id" and not gone and _is_action(kind, fields.get(arguments))
         return ToolCall(call_id, name, fields.get(arguments), at, fields, HOME, intact, extra, kind)
 
     return read
+
+
+def _is_action(kind: str, value: Leaf) -> bool:
+    """Whether what a tool of OpenAI's own is to do has the form that the API demands (appendix A)."""
+    action = payload.fields(value)
+    if action is None:
+        return False
+    said = payload.string(action.get("type"))
+    if kind == "local_shell_call":
+        return said == "exec" and payload.kind(action.get("command")) == "list"
+    if kind == "shell_call":
+        return payload.kind(action.get("commands")) == "list"
+    return said in ("create_file", "update_file", "delete_file")
 
 
 def read_output(kind: str) -> ReadBlock:
