@@ -341,7 +341,8 @@ _decode_one = msgspec.json.Decoder(msgspec.defstruct("_Listed", [("messages", Ra
 
 def bytes_of_messages(data: bytes) -> bytes:
     """The message list of a body, as it is written there."""
-    return bytes(_decode_one(data).messages)
+    listed: Any = _decode_one(data)
+    return bytes(listed.messages)
 
 
 def _is_utf8(data: bytes) -> bool:

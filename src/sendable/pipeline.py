@@ -113,7 +113,11 @@ def normalize_json(
     if run.conversation.listed and type(body) is dict and len(body) == 1:
         body = body[run.target.dialect.key]
     # Where nothing was touched, the bytes themselves are the answer.
-    return JsonResult(data if body is run.history and run.framed else payload.encoded(body), report)
+    if run.framed and body is run.history:
+        return JsonResult(data, report)
+    if run.framed and type(run.history) is dict and body is run.history.get("messages"):
+        return JsonResult(payload.bytes_of_messages(data), report)
+    return JsonResult(payload.encoded(body), report)
 
 
 def check_json(
@@ -220,7 +224,10 @@ def _written(run: Run) -> Any:
     """The conversation in the target's own form. Total: it has no ledger and cannot lose anything."""
     dialect, messages = run.target.dialect, run.conversation.messages
     if run.untouched and _is_native(run):
-        return {dialect.key: run.history} if run.conversation.listed and dialect.name != "flat" else run.history
+        if dialect.name == "flat":
+            # The flat form is a bare list, also where it stood in a body of nothing else.
+            return run.history if run.conversation.listed else run.history[run.conversation.key]
+        return {dialect.key: run.history} if run.conversation.listed else run.history
     leading = 0
     if dialect.write_hoisted is not None:
         while leading < len(messages) and messages[leading].role in INSTRUCTING:
@@ -248,11 +255,7 @@ def _is_native(run: Run) -> bool:
     """Whether the caller's own list or body, as it is, is what the target takes."""
     name, conversation = run.target.dialect.name, run.conversation
     history = run.history if conversation.listed else run.history.get(conversation.key)
-    if (
-        type(history) is not list
-        or (not conversation.listed and conversation.key != run.target.dialect.key)
-        or (name == "flat" and not conversation.listed)
-    ):
+    if type(history) is not list or (not conversation.listed and conversation.key != run.target.dialect.key):
         return False
     messages = conversation.messages
     # System messages of the list itself still have to go to the target's own field.

@@ -38,6 +38,8 @@ class Parameters(msgspec.Struct, frozen=True):
     tool_fields: frozenset[str] = frozenset()
     # The JSON kinds of its request fields: number, integer, text, list …, several with a bar between them.
     kinds: Mapping[str, str] = {}
+    # Whether a field of its own may be null, and not only absent.
+    nulls: bool = True
     # What the target knows of a tool.
     tool_words: frozenset[str] = frozenset({"name", "description", "parameters", "strict"})
 
@@ -217,6 +219,9 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
         ledger.strip(FLD010, setting, ())
         return None
     if setting.home == known.home:
+        if not known.nulls and type(setting.at[0]) is not tuple and payload.is_null(setting.raw) and setting.name != "model":
+            # Null says what absence says, but is refused: «Input should be a valid dictionary» (AN20).
+            return None
         if setting.name == "format" and setting.value.get("kind") in known.refused:
             ledger.strip(FLD001, setting, ())
             return None
@@ -263,6 +268,9 @@ _HUB_KINDS = {
 }  # fmt: skip
 
 
+_MODES = frozenset({"auto", "none", "required", "tool", "native"})
+
+
 def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
     """Whether a value is of a JSON kind that no provider takes there: «Input should be a valid integer», and their like (AN20)."""
     if setting.name in _MANY:
@@ -275,7 +283,7 @@ def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
         return fields is None
     if setting.name == "tool_choice" and isinstance(setting.value, dict) and not payload.is_null(setting.raw):
         mode, name = setting.value.get("mode"), setting.value.get("name")
-        if mode is None or (mode == "tool" and type(name) is not str):
+        if mode not in _MODES or (mode == "tool" and type(name) is not str):
             return True
     if setting.home == known.home:
         # A part of a field was read from an object, which is what the field is.
@@ -283,6 +291,12 @@ def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
         value = setting.raw
     else:
         wanted, value = _HUB_KINDS.get(setting.name), setting.value
+    if setting.name == "thinking" and setting.home != known.home:
+        # Another vendor's word for it may be the same: only Claude's own form of it crosses (AH9).
+        said = payload.members(value)
+        mode = payload.string(said.get("type"))
+        budget = mode == "enabled" and payload.kind(said.get("budget_tokens")) == "number"
+        return setting.home is not None and mode not in ("disabled", "adaptive", "between_tools") and not budget
     if wanted is None or payload.is_null(value):
         return False
     kind = payload.kind(value)

@@ -204,6 +204,18 @@ OPAQUE = (
 """Kinds that only Anthropic has and that the hub does not model."""
 
 
+def read_search_result(fields: Fields, at: At, context: Context) -> Block:
+    """`{"type":"search_result","source","title","content"}`; its content is text blocks and nothing else (appendix B)."""
+    parts = payload.items(fields.get("content"))
+    texts = [payload.members(part) for part in parts or ()]
+    regular = parts is not None and all(
+        payload.string(text.get("type")) == "text" and payload.kind(text.get("text")) == "text" for text in texts
+    )
+    named = payload.kind(fields.get("source")) == "text" and payload.kind(fields.get("title")) == "text"
+    known = KEYS["search_result"] - {"cache_control"}
+    return Opaque("search_result", at, fields, HOME, regular and named, remaining(fields, known))
+
+
 def _read_opaque(kind: str) -> ReadBlock:
     # A cache mark is no part of what the block says: rules count and strip it.
     known = KEYS[kind] - {"cache_control"}
@@ -225,6 +237,7 @@ BLOCKS: dict[str, ReadBlock] = {
     **{kind: read_server_use(kind) for kind in ("server_tool_use", "mcp_tool_use")},
     **{kind: read_server_result(kind) for kind in SERVER_RESULTS},
     **{kind: _read_opaque(kind) for kind in OPAQUE},
+    "search_result": read_search_result,
 }
 
 

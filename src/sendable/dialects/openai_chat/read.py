@@ -162,7 +162,7 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
         if "function" not in fields and "tool_call_id" in fields:
             call_id, key, gone = identifier(fields, "tool_call_id", at, context)
             extra = remaining(fields, ("tool_call_id", "name", "arguments", *gone))
-            intact = key == "tool_call_id" and not gone and "arguments" in fields
+            intact = key == "tool_call_id" and not gone and "name" in fields
             return ToolCall(
                 call_id, scalar(fields.get("name")), fields.get("arguments"), at, fields, "flat", intact, extra
             )
