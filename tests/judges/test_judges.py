@@ -295,8 +295,9 @@ def test_judges_accept_every_clean_history_of_their_own_dialect(source: str) -> 
     @given(histories.clean(source))
     def law(planted: Planted) -> None:
         whole = isinstance(planted.value, dict)
-        body = planted.value if whole else {"messages": planted.value}
-        assert complaints(source, body["messages"] if source == "flat" else body, whole=whole) == []
+        key = DIALECTS[source].list_name
+        body = planted.value if whole else {key: planted.value}
+        assert complaints(source, body[key] if source == "flat" else body, whole=whole) == []
 
     law()
 
