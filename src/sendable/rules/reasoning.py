@@ -78,7 +78,7 @@ def fit_signed(block: Reasoning, issuer: str, options: Options, ledger: Ledger) 
     """
     if options.reasoning is not None:
         return _as_asked(block, options.reasoning, ledger)
-    if block.signature is None:
+    if block.signature is None or payload.is_blank(block.signature.value):
         return ledger.drop(RSN002, block, "signature")
     if issuer_of(block.signature, options) != issuer:
         return ledger.drop(RSN001, block, "signature", issuer=issuer_of(block.signature, options))
