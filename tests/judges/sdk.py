@@ -154,6 +154,8 @@ def _identified(item: Any) -> Any:
     if kind == "reasoning":
         known = {key: value for key, value in item.items() if value is not None}
         return {"id": "rs_0", "content": [], **known}
+    if kind == "local_shell_call" and isinstance(item.get("action"), dict):
+        item = {**item, "action": {"env": {}, **item["action"]}}  # the documents' own examples leave it out
     if kind == "custom_tool_call":
         return {key: value for key, value in item.items() if key != "status"}
     if kind in ("message", "item_reference") or item.get("id") is not None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.judges import judge_anthropic, judge_flat, judge_openai_chat, sdk
+from tests.judges import judge_anthropic, judge_flat, judge_openai_chat, judge_openai_responses, sdk
 from tests.judges.bench import complaints
 from tests.laws import histories
 from tests.laws.dialects import DIALECTS
@@ -146,6 +146,41 @@ ANTHROPIC_BAD: list[tuple[str, list[Any]]] = [
     ("AH1", [USER, said({"type": "redacted_thinking"}, text("x"))]),
 ]
 
+def item(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": kind, **fields}
+
+
+FN = item("function_call", call_id="a", name="f", arguments="{}")
+OUT = item("function_call_output", call_id="a", output="x")
+THOUGHT = item("reasoning", id="rs_1", summary=[], encrypted_content="gAAAA")
+SAID = item("message", role="assistant", content=[{"type": "output_text", "text": "x", "annotations": []}])
+
+RESPONSES_BAD: list[tuple[str, list[Any]]] = [
+    ("OR1", []),
+    ("OR1", [{"role": "function", "content": "x"}]),
+    ("OR1", [item("bogus_item")]),
+    ("OR2", [item("message", role="assistant", content=[{"type": "input_text", "text": "x"}])]),
+    ("OR4", [item("message", role="user", content=[{"type": "input_audio"}])]),
+    ("OR5", [{**FN, "call_id": "c" * 65}, {**OUT, "call_id": "c" * 65}]),
+    ("OR6", [{**FN, "id": "call_1"}, OUT]),
+    ("OR6", [{**SAID, "id": "msg_1"}, {**SAID, "id": "msg_1"}]),
+    ("OR6", [item("reasoning", summary=[]), SAID]),
+    ("OR7", [{**FN, "name": "bad name"}, OUT]),
+    ("OR8", [{**FN, "arguments": {}}, OUT]),
+    ("OR9", [FN]),
+    ("OR9", [item("custom_tool_call", call_id="a", name="f", input="x"), OUT]),
+    ("OR10", [OUT]),
+    ("OR11", [item("function_call_output", output="x")]),
+    ("OR12", [FN, {**OUT, "output": [{"type": "output_text", "text": "x"}]}]),
+    ("OR14", [THOUGHT, USER]),
+    ("OR16", [item("reasoning", id="rs_1"), SAID]),
+    ("OR16", [{**THOUGHT, "content": [{"type": "reasoning_text", "text": "x"}]}, SAID]),
+    ("OR22", [item("compaction_trigger"), USER]),
+    ("OR22", [item("compaction", id="cmp_1"), USER]),
+    ("OR24", [item("web_search_call", id="ws_1", status="completed", action={})]),
+    ("OR28", [{"role": "critic", "content": "x"}]),
+]
+
 FLAT_BAD: list[tuple[str, list[Any]]] = [
     ("5.1 shape", ["x"]),
     ("5.1 flat", [{**USER, "x": 1}]),
@@ -172,6 +207,24 @@ def test_the_chat_judge_refuses(rule: str, messages: list[Any]) -> None:
 @pytest.mark.parametrize(("rule", "messages"), ANTHROPIC_BAD)
 def test_the_anthropic_judge_refuses(rule: str, messages: list[Any]) -> None:
     assert rule in {finding.rule for finding in judge_anthropic.judge({"messages": messages})}
+
+
+@pytest.mark.parametrize(("rule", "items"), RESPONSES_BAD)
+def test_the_responses_judge_refuses(rule: str, items: list[Any]) -> None:
+    assert rule in {finding.rule for finding in judge_openai_responses.judge({"input": items})}
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [SAID, USER, {"role": "developer", "content": "x"}],
+        [THOUGHT, {**FN, "id": "fc_1"}, USER, OUT],
+        [item("custom_tool_call", call_id="a", name="f", input="x"), *[item("custom_tool_call_output", call_id="a", output="x")] * 2],
+        [item("function_call_output", name="f", output="x"), USER],
+    ],
+)
+def test_good_responses_histories_pass(items: list[Any]) -> None:
+    assert complaints("openai-responses", {"input": items}) == []
 
 
 @pytest.mark.parametrize(("rule", "messages"), FLAT_BAD)
