@@ -246,6 +246,7 @@ def _flat(options: Options, model: str | None) -> list[Rule]:
         dropped_if_emptied,
         tools_answer,
         results_first,
+        calls_last,
         ids(plain_form(r"(?s).+", 10_000)),
         names(plain_form(r"(?s).*\S.*", 10_000)),
         fit_parameters(Parameters("flat", frozenset(), frozenset()), model, False),

@@ -272,6 +272,21 @@ def user_first(conversation: Conversation, ledger: Ledger) -> Conversation:
     return with_messages(conversation, [*messages[:index], _continues(place), *messages[index:]])
 
 
+def calls_not_first(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """The very first message holds no call.
+
+    Source: «Unexpected tool call id X in tool results»: the validator looks for calls from the second message on (mistral-common 1.13.1,
+    MI7).
+
+    Loses: ORD004 (a synthetic user message).
+    """
+    first = conversation.messages[0] if conversation.messages else None
+    if first is None or not any(type(block) is ToolCall for block in first.blocks):
+        return conversation
+    ledger.synthesize(ORD004, first)
+    return with_messages(conversation, [_continues(first.at), *conversation.messages])
+
+
 def _continues(place: tuple[object, ...]) -> Message:
     return Message("user", (Text(CONTINUES, place),), place, bare=True)
 
