@@ -130,7 +130,9 @@ def _is_base64(value: Any) -> bool:
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9+/_-]+=*", value):
         return False
     try:
-        base64.b64decode(value.rstrip("=").replace("-", "+").replace("_", "/") + "=" * (-len(value.rstrip("=")) % 4), validate=True)
+        base64.b64decode(
+            value.rstrip("=").replace("-", "+").replace("_", "/") + "=" * (-len(value.rstrip("=")) % 4), validate=True
+        )
     except binascii.Error:
         return False
     return True
@@ -180,9 +182,11 @@ def _body_fields(fields: dict[str, Any]) -> Findings:
                     yield from _part(part, at, "user")
                     if "text" not in _fields(part):
                         yield Finding("GE2", at, "instructions are text")
+    given = fields.get("tools")
+    tools = given if isinstance(given, list) else []
     declared = [
         _fields(declaration)
-        for tool in (fields.get("tools") if isinstance(fields.get("tools"), list) else [])
+        for tool in tools
         for declaration in _fields(tool).get("functionDeclarations", [])
     ]
     if len(declared) > 512:
@@ -207,10 +211,16 @@ def _order(contents: list[Any]) -> Findings:
         calls, responses = _parts(content, "functionCall"), _parts(content, "functionResponse")
         if calls:
             if index and roles[index - 1] != "user":
-                yield Finding("GE5", at, "function call turn comes immediately after a user turn or after a function response turn")
+                yield Finding(
+                    "GE5",
+                    at,
+                    "function call turn comes immediately after a user turn or after a function response turn",
+                )
             following = _parts(contents[index + 1], "functionResponse") if index + 1 < len(contents) else []
             if len(following) != len(calls):
-                yield Finding("GE7", at, "the number of function response parts is equal to the number of function call parts")
+                yield Finding(
+                    "GE7", at, "the number of function response parts is equal to the number of function call parts"
+                )
             else:
                 yield from _pairs(calls, following, at)
         if responses:
@@ -250,4 +260,6 @@ def _signed(contents: list[Any]) -> Findings:
         parts = [_fields(part) for part in _fields(content).get("parts", [])]
         first = next((part for part in parts if "functionCall" in part), None)
         if first is not None and not first.get("thoughtSignature"):
-            yield Finding("GE12", f"contents[{index}]", "function call is missing a thought_signature in functionCall parts")
+            yield Finding(
+                "GE12", f"contents[{index}]", "function call is missing a thought_signature in functionCall parts"
+            )

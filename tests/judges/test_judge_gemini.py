@@ -81,8 +81,18 @@ GOOD: list[list[Any]] = [
     [ASKED, model(call(id="1"), call(id="2")), user(response(id="2"), response(id="1"))],
     [ASKED, model(call(id="1")), user(response())],
     [ASKED, model({"text": "", "thoughtSignature": "c2ln"}), ASKED],
-    [ASKED, model({"function_call": {"name": "f"}, "thought_signature": "c2ln"}), user({"function_response": {"name": "f", "response": {}}})],
-    [ASKED, model({"executableCode": {"language": "PYTHON", "code": "1"}}, {"codeExecutionResult": {"outcome": "OUTCOME_OK"}}), ASKED],
+    [
+        ASKED,
+        model({"function_call": {"name": "f"}, "thought_signature": "c2ln"}),
+        user({"function_response": {"name": "f", "response": {}}}),
+    ],
+    [
+        ASKED,
+        model(
+            {"executableCode": {"language": "PYTHON", "code": "1"}}, {"codeExecutionResult": {"outcome": "OUTCOME_OK"}}
+        ),
+        ASKED,
+    ],
 ]
 
 
@@ -109,7 +119,7 @@ def test_good_histories_pass(contents: list[Any]) -> None:
         ("GE20", {"cachedContent": "c", "systemInstruction": {"parts": [{"text": "x"}]}}),
         ("GE20", {"cachedContent": "c", "tools": [{"functionDeclarations": [{"name": "f"}]}]}),
         ("SDK", {"generationConfig": {"zzz": 1}}),
-        ("SDK", {"toolConfig": {"functionCallingConfig": {"mode": ["ANY"]}}}),
+        ("SDK", {"toolConfig": {"functionCallingConfig": {"zzz": 1}}}),
     ],
 )
 def test_bad_bodies_are_refused(rule: str, extra: dict[str, Any]) -> None:
@@ -126,7 +136,12 @@ def test_gemini_3_wants_the_first_call_of_each_step_signed() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [user({"txt": "x"}), model(call(args="{}")), user(response(response="x")), model({"text": "x", "thoughtSignature": "§"})],
+    [
+        user({"txt": "x"}),
+        model(call(args="{}")),
+        user(response(response="x")),
+        model({"text": "x", "thoughtSignature": "§"}),
+    ],
 )
 def test_the_sdk_models_see_shapes(content: dict[str, Any]) -> None:
     assert sdk.gemini({"contents": [content]}) != []

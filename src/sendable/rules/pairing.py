@@ -8,7 +8,20 @@ from typing import Any, Literal, final
 import msgspec
 
 from sendable import payload
-from sendable.codes import IDS002, IDS005, PAR001, PAR002, PAR003, PAR004, PAR005, PAR006, PAR007, PAR008, PAR009, SYS001
+from sendable.codes import (
+    IDS002,
+    IDS005,
+    PAR001,
+    PAR002,
+    PAR003,
+    PAR004,
+    PAR005,
+    PAR006,
+    PAR007,
+    PAR008,
+    PAR009,
+    SYS001,
+)
 from sendable.conversation import INSTRUCTING, SERVER, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages

@@ -23,14 +23,23 @@ from tests.laws.dialects.spoken import (
 from tests.laws.leaves import scoped
 
 _SIGNATURE = "c2ln«!google»"
-_TEXT_PARTS: list[dict[str, Any]] = [{"text": "«»"}, {"text": " «»\nmore"}, {"text": "«»", "partMetadata": {"note": "«»"}}]
+_TEXT_PARTS: list[dict[str, Any]] = [
+    {"text": "«»"},
+    {"text": " «»\nmore"},
+    {"text": "«»", "partMetadata": {"note": "«»"}},
+]
 _MEDIA_PARTS: list[dict[str, Any]] = [
     {"inlineData": {"mimeType": "image/png", "data": f"{PNG}«»"}},
     {"inline_data": {"mime_type": "image/png", "data": f"{PNG}«»"}},
     {"inlineData": {"mimeType": "application/pdf", "data": f"{PDF}«»", "displayName": "«».pdf"}},
     {"inlineData": {"mimeType": "audio/wav", "data": f"{WAV}«»"}},
     {"fileData": {"mimeType": "video/mp4", "fileUri": "https://example.com/«».mp4"}, "videoMetadata": {"fps": 1}},
-    {"fileData": {"mimeType": "application/pdf", "fileUri": "https://generativelanguage.googleapis.com/v1beta/files/«!google»"}},
+    {
+        "fileData": {
+            "mimeType": "application/pdf",
+            "fileUri": "https://generativelanguage.googleapis.com/v1beta/files/«!google»",
+        }
+    },
     {"fileData": {"fileUri": "https://example.com/«».png", "mimeType": "image/png"}},
 ]
 _THOUGHTS: list[dict[str, Any]] = [
@@ -119,7 +128,11 @@ def _plain(draw: st.DrawFn) -> list[Message]:
             for number in range(draw(st.integers(1, 3)))
         ]
         results = [
-            {"id": call["id"], "name": call["name"], "response": {draw(one_of(["output", "result"])): draw(one_of(TEXTS))}}
+            {
+                "id": call["id"],
+                "name": call["name"],
+                "response": {draw(one_of(["output", "result"])): draw(one_of(TEXTS))},
+            }
             for call in calls
         ]
         turn: list[Message] = [

@@ -137,4 +137,9 @@ def _fit_media(block: Media, message: Message, ledger: Ledger) -> Block | Receip
 def _is_webs(block: Media) -> bool:
     """Whether inline data is base64 in the alphabet of URLs, in which Google's own SDK writes it: the API takes both."""
     text = payload.string(block.data) if not payload.is_clean_base64(block.data) else None
-    return text is not None and not text.startswith("data:") and text.isascii() and text.replace("-", "a").replace("_", "a").rstrip("=").isalnum()
+    return (
+        text is not None
+        and not text.startswith("data:")
+        and text.isascii()
+        and text.replace("-", "a").replace("_", "a").rstrip("=").isalnum()
+    )

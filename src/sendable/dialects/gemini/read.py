@@ -94,7 +94,8 @@ _FILE = ("fileUri", "file_uri", "mimeType", "mime_type", "displayName", "display
 
 KEYS: dict[str, frozenset[str]] = {
     "text": PART,
-    "functionCall": PART | {f"{outer}.{key}" for outer in _both("functionCall") for key in _both("partialArgs willContinue")},
+    "functionCall": PART
+    | {f"{outer}.{key}" for outer in _both("functionCall") for key in _both("partialArgs willContinue")},
     "functionResponse": PART
     | {"name"}
     | {f"{outer}.{key}" for outer in _both("functionResponse") for key in _both("willContinue scheduling")},
@@ -159,7 +160,7 @@ def _read_data(key: str, fields: Fields, at: At, context: Context) -> Block:
         return _read_response(key, inner, fields, at, context)
     if kind == "inlineData" or kind == "fileData":
         return read_media(key, inner, fields, at)
-    intact = all([payload.kind(inner.get(name)) in (wanted, "null") for name, wanted in _INNER_KINDS.items()])
+    intact = all(payload.kind(inner.get(name)) in (wanted, "null") for name, wanted in _INNER_KINDS.items())
     return Opaque(kind, at, fields, HOME, intact, _inside(_more(fields, _DATA), inner, tuple(INNER[kind]), key))
 
 
@@ -276,7 +277,7 @@ def _read_response(key: str, inner: Fields, fields: Fields, at: At, context: Con
     # An empty text beside media says nothing.
     silent = said is None or (bool(more) and payload.is_empty(said))
     content: list[Block] = [*(() if silent else (Text(said, ((at, key), "response"), said),)), *more]
-    regular = regular and all([type(block) is Media and block.intact and block.home == HOME for block in more])
+    regular = regular and all(type(block) is Media and block.intact and block.home == HOME for block in more)
     regular = regular and (payload.is_null(parts) or len(payload.items(parts) or ()) == len(more))
     intact = regular and not gone and id_key in (None, "id") and (named or payload.is_null(inner.get("id")))
     return ToolResult(
@@ -311,7 +312,9 @@ def read_result(response: Leaf) -> tuple[bool, Leaf | None]:
 
 def _media_kind(media_type: str | None) -> Literal["image", "document", "audio", "video"]:
     family = (media_type or "").partition("/")[0]
-    return "image" if family == "image" else "audio" if family == "audio" else "video" if family == "video" else "document"
+    return (
+        "image" if family == "image" else "audio" if family == "audio" else "video" if family == "video" else "document"
+    )
 
 
 def _one_of(fields: Fields, *keys: str) -> Any:
@@ -331,7 +334,9 @@ def read_media(key: str, inner: Fields, fields: Fields, at: At) -> Block:
             if shown is None:
                 head = payload.base64_head(data)
                 shown = payload.media_type_of(head) if head is not None else None
-            return Media(_media_kind(shown), "base64", data, shown, at, fields, HOME, media_type is not None, extra, name)
+            return Media(
+                _media_kind(shown), "base64", data, shown, at, fields, HOME, media_type is not None, extra, name
+            )
     else:
         uri = _one_of(inner, "fileUri", "file_uri")
         if payload.kind(uri) == "text" and not payload.is_blank(uri):
@@ -346,7 +351,7 @@ def _is_own_file(uri: str) -> bool:
     return uri.startswith(("gs://", "files/", "https://generativelanguage.googleapis.com/")) or "://" not in uri
 
 
-KEYED: dict[str, ReadBlock] = {key: read_stray for key in DATA}
+KEYED: dict[str, ReadBlock] = dict.fromkeys(DATA, read_stray)
 
 
 # Contents.
@@ -414,7 +419,7 @@ def read_system(value: Leaf, at: At, context: Context) -> Message | None:
     if fields is not None and "parts" in fields:
         blocks = _read_all(fields["parts"], (at, "parts"), context)
         intact = payload.kind(fields["parts"]) == "list" and len(payload.items(fields["parts"]) or ()) == len(blocks)
-        intact = intact and all([block.intact and block.home == HOME for block in blocks])
+        intact = intact and all(block.intact and block.home == HOME for block in blocks)
         return Message("system", blocks, at, value, HOME, intact, remaining(fields, ("role", "parts")))
     if fields is not None and not any(key in DATA for key in fields):
         return Message("system", (), at, value, HOME, False, remaining(fields, ("role",)))
@@ -445,7 +450,9 @@ OWN: frozenset[str] = _both(
 ) | {"model"}
 """Every request field of generateContent (google-genai 3.6.1); `model` stands in the URL and, in many stores, in the body."""
 
-_GROUPS: dict[str, str] = {spelling: key for key in ("generationConfig", "toolConfig", "tools") for spelling in (key, snake(key))}
+_GROUPS: dict[str, str] = {
+    spelling: key for key in ("generationConfig", "toolConfig", "tools") for spelling in (key, snake(key))
+}
 
 
 def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
@@ -477,10 +484,15 @@ def _read_generation(fields: Fields, whole: Leaf, at: At) -> Sequence[Setting]:
         elif name == "response_mime_type":
             form = _read_format(value, None if schema_key is None else fields[schema_key], schema_key)
             if form is not None:
-                out.append(Setting("format", form, place if schema_key is None else (at, schema_key), whole, HOME, True))
+                out.append(
+                    Setting("format", form, place if schema_key is None else (at, schema_key), whole, HOME, True)
+                )
             elif schema_key is None or payload.string(value) != "application/json":
                 out.append(Setting(key, value, place, whole, HOME, True))
-        elif key == schema_key and payload.string(_one_of(fields, "responseMimeType", "response_mime_type")) == "application/json":
+        elif (
+            key == schema_key
+            and payload.string(_one_of(fields, "responseMimeType", "response_mime_type")) == "application/json"
+        ):
             continue  # keeps: it is read with its media type
         else:
             out.append(Setting(key, value, place, whole, HOME, True))
@@ -525,7 +537,7 @@ def _read_tool_config(fields: Fields, whole: Leaf, at: At) -> Sequence[Setting]:
                 out.append(Setting(name, part, ((at, key), name), whole, HOME, True))
             elif name == "mode":
                 mode = payload.string(part) or ""
-                choice: Any = {"mode": _MODES.get(mode.upper(), mode.lower())}
+                choice: Any = {"mode": _MODES.get(mode.upper(), "native")}
                 if _is_one_tool(inner):
                     choice = {"mode": "tool", "name": scalar(_allowed(inner)[0])}
                 out.append(Setting("tool_choice", choice, ((at, key), name), whole, HOME, True))
@@ -584,7 +596,9 @@ def json_schema(schema: Leaf) -> Any:
 
 def _small(schema: Any) -> Any:
     if isinstance(schema, Mapping):
-        return {key: _small_type(value) if key == "type" else _small_inside(key, value) for key, value in schema.items()}
+        return {
+            key: _small_type(value) if key == "type" else _small_inside(key, value) for key, value in schema.items()
+        }
     return schema
 
 

@@ -55,7 +55,11 @@ def write_block(block: Block) -> Wire:
 
 def _without(block: Opaque) -> Wire:
     """An opaque part as it came, less the fields that a rule stripped."""
-    key = next((key for key in payload.members(block.raw) if DATA.get(key) == block.kind), None) if type(block.raw) is dict else None
+    key = (
+        next((key for key in payload.members(block.raw) if DATA.get(key) == block.kind), None)
+        if type(block.raw) is dict
+        else None
+    )
     inner = payload.fields(payload.members(block.raw)[key]) if key is not None else None
     if key is None or inner is None:
         return as_it_came(block) if type(block.raw) is dict else Wire({"text": payload.as_json_text(block.raw)})
@@ -96,7 +100,14 @@ def _native_response(block: ToolResult) -> Leaf | None:
     """The response object in which a result of Gemini's own came."""
     if block.home != HOME or type(block.raw) is not dict:
         return None
-    inner = next((payload.fields(payload.members(block.raw)[key]) for key in ("functionResponse", "function_response") if key in block.raw), block.raw)
+    inner = next(
+        (
+            payload.fields(payload.members(block.raw)[key])
+            for key in ("functionResponse", "function_response")
+            if key in block.raw
+        ),
+        block.raw,
+    )
     response = (inner or {}).get("response")
     return response if payload.kind(response) == "object" else None
 
@@ -137,7 +148,9 @@ def write(messages: Sequence[Message]) -> list[Wire]:
             out.append(as_it_came(message))
         else:
             role = "model" if message.role == "assistant" else "user"
-            out.append(_with_extra({"role": role, "parts": [write_block(block) for block in message.blocks]}, message.extra))
+            out.append(
+                _with_extra({"role": role, "parts": [write_block(block) for block in message.blocks]}, message.extra)
+            )
     return out
 
 
