@@ -165,7 +165,9 @@ def _run(history: Any, call: Call, original: Original, framed: bool = False) -> 
     home = DIALECTS.get(call.source or by_body(history, DIALECTS) or "", target.dialect)
     read_in = conversation = surveyed(read(history, home, tuple(DIALECTS.values()), ledger, framed))
     for rule in target.rules(call.options, call.model):
-        conversation = surveyed(rule(conversation, ledger))
+        conversation = rule(conversation, ledger)
+        if conversation.holds is None:
+            conversation = surveyed(conversation)
     return Run(history, framed, target, conversation, ledger, not ledger and _is_same(conversation, read_in))
 
 

@@ -15,12 +15,18 @@ from sendable.conversation import (
     BLANK,
     EXTRA,
     INSTRUCTING,
+    LATE,
     MANY,
     MEDIA,
     MIXED,
+    NUMBERED,
     OPAQUE,
     REASONING,
+    ROLES,
+    RUN,
     SERVER,
+    SPECIAL,
+    STRANGE,
     SYSTEM,
     Conversation,
     Media,
@@ -36,9 +42,9 @@ from sendable.report import Ledger
 Rule: TypeAlias = Callable[[Conversation, Ledger], Conversation]
 
 
-def with_messages(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
-    """The conversation with other messages. What they may hold has to be looked up again."""
-    return msgspec.structs.replace(conversation, messages=messages, holds=None)
+def with_messages(conversation: Conversation, messages: Sequence[Message], holds: int | None = None) -> Conversation:
+    """The conversation with other messages. What they may hold has to be looked up again, unless the rule knows it (`holds`)."""
+    return msgspec.structs.replace(conversation, messages=messages, holds=holds)
 
 
 def surveyed(conversation: Conversation) -> Conversation:
@@ -56,16 +62,25 @@ def lacks(conversation: Conversation, what: int) -> bool:
 def _survey(messages: Sequence[Message]) -> int:
     """What messages hold, in one walk."""
     holds = 0
+    before = ""
     for message in messages:
-        blocks = message.blocks
+        role, blocks = message.role, message.blocks
         if message.extra is not None:
             holds |= EXTRA
-        if message.role in INSTRUCTING:
+        if role == "assistant":
+            if before == "assistant":
+                holds |= RUN
+            if len(blocks) > 1:
+                holds |= MANY
+        elif role in INSTRUCTING:
             holds |= SYSTEM
+            if before and before not in INSTRUCTING:
+                holds |= LATE
+        elif role not in ROLES:
+            holds |= STRANGE
+        before = role
         if not blocks:
             holds |= BLANK
-        elif len(blocks) > 1 and message.role == "assistant":
-            holds |= MANY
         for block in blocks:
             kind = type(block)
             if block.extra is not None:
@@ -77,7 +92,11 @@ def _survey(messages: Sequence[Message]) -> int:
                 assert type(block) is ToolResult
                 if block.executor == "provider":
                     holds |= SERVER
-                if message.role != "tool":
+                if block.kind != "function":
+                    holds |= SPECIAL
+                if type(block.id) is not str or block.by_name or not block.id.strip():
+                    holds |= NUMBERED
+                if role != "tool":
                     holds |= MIXED
                 for inner in block.content:
                     if inner.extra is not None:
@@ -91,6 +110,10 @@ def _survey(messages: Sequence[Message]) -> int:
                 assert type(block) is ToolCall
                 if block.executor == "provider":
                     holds |= SERVER
+                if block.kind != "function":
+                    holds |= SPECIAL
+                if type(block.id) is not str or block.by_name or not block.id.strip():
+                    holds |= NUMBERED
             elif kind is Reasoning:
                 holds |= REASONING
             elif kind is Media:

@@ -34,16 +34,15 @@ def fit_arguments(call: ToolCall, form: Literal["object", "text", "parsed text"]
     if kind == "object":
         return call if form == "object" else _with(call, payload.arguments_text(value))
     if kind == "text":
+        # Where the target parses it, the text of an object needs no other look.
+        parsed = payload.arguments_value(value) if form != "text" else None
+        if parsed is not None and payload.kind(parsed) == "object":
+            return _with(call, parsed) if form == "object" else call
         if payload.is_blank(value) or payload.says(value, "null"):
+            # To the parser of objects, null is nothing at all.
             return _empty(call, form, ledger)
         if form == "text":
             return call
-        if payload.length(value) < 16 and (payload.string(value) or "").strip() == "null":
-            # To the parser of objects, null is nothing at all.
-            return _empty(call, form, ledger)
-        parsed = payload.arguments_value(value)
-        if parsed is not None and payload.kind(parsed) == "object":
-            return _with(call, parsed) if form == "object" else call
         if parsed is not None and payload.is_inert(parsed):
             return _empty(call, form, ledger)
         if parsed is None:

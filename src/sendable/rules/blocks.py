@@ -72,13 +72,27 @@ def fit(fit_block: FitBlock, place: Place) -> Rule:
     def fit(conversation: Conversation, ledger: Ledger) -> Conversation:
         out: list[Message] = []
         touched = False
+        holds = conversation.holds
         for message in conversation.messages:
             fitted = _fit_message(message, fit_block, place, ledger)
-            touched = touched or fitted is not message
+            if fitted is not message:
+                touched = True
+                if holds is not None and not _only_calls_differ(fitted, message):
+                    holds = None
             out.append(fitted)
-        return with_messages(conversation, out) if touched else conversation
+        return with_messages(conversation, out, holds) if touched else conversation
 
     return fit
+
+
+def _only_calls_differ(fitted: Message, message: Message) -> bool:
+    """Whether nothing but the arguments of calls is new, as in everyday messages, so that a message holds nothing that it did not before."""
+    if len(fitted.blocks) != len(message.blocks):
+        return False
+    for now, before in zip(fitted.blocks, message.blocks, strict=True):
+        if now is not before and (type(now) is not ToolCall or now.extra is not None or type(before) is not ToolCall):
+            return False
+    return True
 
 
 def _fit_message(message: Message, fit_block: FitBlock, place: Place, ledger: Ledger) -> Message:

@@ -11,6 +11,7 @@ import msgspec
 from sendable import paths, payload
 from sendable.codes import BLK001, BLK002, BLK003, CON001, CON002, CON003, FLD008, FLD009, RSN002, RSN014, Code
 from sendable.conversation import (
+    OPAQUE,
     Block,
     Conversation,
     Message,
@@ -23,7 +24,7 @@ from sendable.conversation import (
 )
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 from sendable.rules.turns import is_reasoning
 
 
@@ -91,6 +92,8 @@ def _without_messages(
 
     Loses: BLK001, BLK002, CON002, CON003.
     """
+    if lacks(conversation, OPAQUE):
+        return conversation
     out: list[Message] = []
     touched = False
     for message in conversation.messages:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, final
 
@@ -17,9 +17,9 @@ import msgspec
 
 from sendable import payload
 from sendable.codes import IDS001, IDS002, IDS003, IDS004, IDS005, PAR004
-from sendable.conversation import Block, Conversation, Fields, Message, Setting, ToolCall, ToolResult, changed
+from sendable.conversation import NUMBERED, Block, Conversation, Fields, Message, Setting, ToolCall, ToolResult, changed
 from sendable.report import Ledger
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 from sendable.rules.blocks import is_alias
 
 NAMELESS = "invalid_tool_call"
@@ -118,6 +118,8 @@ def ids(form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, n
     """
 
     def ids(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if type(form) is Form and lacks(conversation, NUMBERED) and _all_stand(conversation.messages, form):
+            return conversation
         used: set[str] = set()
         # For each stored id of the turn, the new ids of its calls in order, and how many results have taken theirs.
         waiting: dict[Any, list[str]] = {}
@@ -162,6 +164,23 @@ def _without_aliases(block: ToolCall | ToolResult) -> Fields | None:
     return {key: value for key, value in block.extra.items() if not is_alias(block, key, value)} or None  # keeps: see above
 
 
+def _all_stand(messages: Sequence[Message], form: Form) -> bool:
+    """Whether every call keeps its id, of ids that are all text: then its result does as well."""
+    used: set[str] = set()
+    for message in messages:
+        for block in message.blocks:
+            if type(block) is ToolCall and block.executor == "client":
+                if not _stands(block.id, form, used):
+                    return False
+                used.add(block.id)
+    return True
+
+
+def _stands(stored: str, form: Form, used: set[str]) -> bool:
+    """Whether a stored id can stay what it is."""
+    return stored not in used and form.pattern.fullmatch(stored) is not None
+
+
 def _pairs_by(block: ToolCall | ToolResult) -> Any:
     if block.by_name:
         return (block.name if type(block.name) is str else None,)
@@ -177,7 +196,7 @@ def _fresh(
     """
     stored = call.id
     text = f"call_{call.name}" if call.by_name else str(stored)
-    if type(stored) is str and stored not in used and form.pattern.fullmatch(stored):
+    if type(stored) is str and _stands(stored, form, used):
         used.add(stored)
         first.setdefault(stored, call)
         return stored
@@ -211,9 +230,7 @@ def names(form: Form) -> Rule:
     def names(conversation: Conversation, ledger: Ledger) -> Conversation:
         messages = conversation.messages
         declared = [_declared(setting) for setting in conversation.settings]
-        if all(name is None or form.pattern.fullmatch(name) for name in declared) and not any(
-            type(block) is ToolCall and not _acceptable(block, form) for message in messages for block in message.blocks
-        ):
+        if all(name is None or form.pattern.fullmatch(name) for name in declared) and _all_acceptable(messages, form):
             return conversation
         renamed: dict[str, str] = {}
         used = {name for name in declared if name is not None}
@@ -264,6 +281,19 @@ def _renamed(setting: Setting, form: Form, renamed: dict[str, str], used: set[st
     ledger.rename(IDS002, setting, "name", new=renamed[name])
     fitted: Setting = changed(setting, value={**setting.value, "name": renamed[name]})
     return fitted
+
+
+def _all_acceptable(messages: Sequence[Message], form: Form) -> bool:
+    """Whether every call keeps its name. A history has many calls of few names: each is looked at once."""
+    seen: set[str] = set()
+    for message in messages:
+        for block in message.blocks:
+            if type(block) is ToolCall and not (type(block.name) is str and block.name in seen):
+                if not _acceptable(block, form):
+                    return False
+                if type(block.name) is str and block.executor == "client":
+                    seen.add(block.name)
+    return True
 
 
 def _acceptable(call: ToolCall, form: Form) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeAlias, final
 
 import msgspec
 
@@ -22,7 +22,19 @@ from sendable.codes import (
     PAR009,
     SYS001,
 )
-from sendable.conversation import INSTRUCTING, SERVER, Block, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.conversation import (
+    INSTRUCTING,
+    NUMBERED,
+    SERVER,
+    SPECIAL,
+    Block,
+    Conversation,
+    Message,
+    Text,
+    ToolCall,
+    ToolResult,
+    changed,
+)
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
@@ -39,6 +51,8 @@ def usable_ids(unusable: frozenset[Any] = frozenset()) -> Rule:
     """
 
     def usable_ids(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if not unusable and lacks(conversation, NUMBERED):
+            return conversation
         messages: list[Message] = []
         touched = False
         for message in conversation.messages:
@@ -167,32 +181,43 @@ def is_usable(value: Any, unusable: frozenset[Any] = frozenset()) -> bool:
 
 
 @final
-class _Turn:
-    """The calls of one turn, and the results that were found for them."""
+class _Slot(msgspec.Struct):
+    """One call, and the result that answers it."""
 
-    __slots__ = ("answers", "calls", "last", "waiting")
+    call: ToolCall
+    answer: ToolResult | None = None
 
-    def __init__(self, last: int) -> None:
-        self.last = last
-        self.calls: list[tuple[ToolCall, Any]] = []
-        self.answers: dict[int, ToolResult] = {}
-        # For each id, the calls of this turn that no result has answered yet.
-        self.waiting: dict[Any, list[ToolCall]] = {}
+
+@final
+class _Turn(msgspec.Struct):
+    """The calls of one turn. `beside`: how many of their results stand right behind it, with nothing but their like in between; that says
+    all about a turn unless it is `unsettled`."""
+
+    last: int
+    slots: list[_Slot] = msgspec.field(default_factory=list)
+    beside: int = 0
+    unsettled: bool = False
+
+
+_Held: TypeAlias = tuple[_Slot, _Turn]
 
 
 @final
 class _Pairing:
     """What the walk found: the turns, and what becomes of each block that does not stay where it is."""
 
-    __slots__ = ("again", "gone", "more", "turn_of", "turns")
+    __slots__ = ("again", "answered", "first", "gone", "more", "turns", "waiting")
 
     def __init__(self) -> None:
         # Results beyond the first of a call that may have several, and what pairs calls that were declared more than once.
-        self.more: set[int] = set()
+        self.more: dict[int, _Turn] = {}
         self.again: set[Any] = set()
-        self.turns: dict[int, _Turn] = {}
-        self.turn_of: dict[int, _Turn] = {}
+        self.turns: list[_Turn] = []
         self.gone: set[int] = set()
+        # By what pairs: the first call, the calls that no result has answered yet, and the call that was answered last.
+        self.first: dict[Any, ToolCall] = {}
+        self.waiting: dict[Any, list[_Held]] = {}
+        self.answered: dict[Any, _Held] = {}
 
 
 @final
@@ -272,16 +297,19 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, may: _May, ledg
     Loses: PAR002, PAR003, PAR004.
     """
     found = _Pairing()
-    open_turns: dict[Any, list[_Turn]] = {}
-    first: dict[Any, ToolCall] = {}
-    answered: dict[Any, tuple[ToolCall, _Turn]] = {}
     current: _Turn | None = None
+    # The turn behind which nothing but its own results has stood so far.
+    beside: _Turn | None = None
     for index, message in enumerate(messages):
         if message.role == "assistant":
             if current is not None and not (unit == "run" and current.last == index - 1):
                 current = None
-        elif message.role not in INSTRUCTING:
+            beside = None
+        elif message.role in INSTRUCTING:
+            beside = None
+        else:
             current = None
+        own = 0
         for block in message.blocks:
             kind = type(block)
             if kind is ToolCall:
@@ -289,7 +317,7 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, may: _May, ledg
                 if block.executor == "provider":
                     continue  # keeps: server pairs are judged by `server_pairs`
                 key = _key(block)
-                owner = first.setdefault(key, block)
+                owner = found.first.setdefault(key, block)
                 if owner is not block and repeated == "dropped" and not block.by_name:
                     ledger.drop(PAR004, block, "id", related=(owner,))
                     found.gone.add(id(block))
@@ -298,77 +326,78 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, may: _May, ledg
                     found.again.add(key)
                 if current is None or (unit == "message" and current.last != index):
                     current = _Turn(index)
+                    found.turns.append(current)
                 current.last = index
-                found.turns[index] = current
-                current.calls.append((block, message))
-                waiting = current.waiting.get(key)
+                slot = _Slot(block)
+                current.slots.append(slot)
+                waiting = found.waiting.get(key)
                 if waiting is None:
-                    current.waiting[key] = [block]
-                    open_turns.setdefault(key, []).append(current)
+                    found.waiting[key] = [(slot, current)]
                 else:
-                    waiting.append(block)
+                    waiting.append((slot, current))
             elif kind is ToolResult:
                 assert type(block) is ToolResult
                 if block.executor == "provider":
                     continue  # keeps: server pairs are judged by `server_pairs`
-                _answer(block, open_turns, first, answered, may, found, ledger)
+                turn = _answer(block, may, found, ledger)
+                if turn is not None and turn is beside:
+                    turn.beside += 1
+                    own += 1
+        if message.role == "assistant":
+            beside = current if current is not None and current.last == index else None
+        elif own != len(message.blocks):
+            beside = None
     return found
 
 
-def _answer(
-    result: ToolResult,
-    open_turns: dict[Any, list[_Turn]],
-    first: dict[Any, ToolCall],
-    answered: dict[Any, tuple[ToolCall, _Turn]],
-    may: _May,
-    found: _Pairing,
-    ledger: Ledger,
-) -> None:
-    """Give a result to the call that it answers, or drop it.
+def _answer(result: ToolResult, may: _May, found: _Pairing, ledger: Ledger) -> _Turn | None:
+    """Give a result to the call that it answers, or drop it. The turn of the call that had waited for it, or None.
 
     Loses: IDS002, PAR002, PAR003.
     """
     key = _key(result)
-    turns = open_turns.get(key) if key is not None and type(key) in (str, tuple) else None
-    if turns:
-        turn = turns[-1]
-        waiting = turn.waiting[key]
-        call = waiting.pop(0)
-        if not waiting:
-            del turn.waiting[key]
-            turns.pop()
-        turn.answers[id(call)] = result
-        found.turn_of[id(result)] = turn
-        answered[key] = (call, turn)
+    pairs = type(key) is str or type(key) is tuple
+    waiting = found.waiting.get(key) if pairs else None
+    if waiting:
+        held = waiting.pop() if len(waiting) == 1 else _first_of_last_turn(waiting)
+        slot, turn = held
+        slot.answer = result
+        found.answered[key] = held
         name = result.name
-        if type(name) is str and name != call.name and name.strip() and (result.extra is None or "name" not in result.extra):
+        if type(name) is str and name != slot.call.name and name.strip() and (result.extra is None or "name" not in result.extra):
             # Of a form that names the tool on the result; where the name is a field too many, it is stripped as one.
-            ledger.rename(IDS002, result, "name", new=call.name if type(call.name) is str else None)
-        return
-    last = answered.get(key) if type(key) in (str, tuple) else None
+            ledger.rename(IDS002, result, "name", new=slot.call.name if type(slot.call.name) is str else None)
+        return turn
+    last = found.answered.get(key) if pairs else None
     if last is not None:
-        call, turn = last
-        earlier = turn.answers[id(call)]
+        slot, turn = last
+        earlier = slot.answer
+        assert earlier is not None
+        turn.unsettled = True
         if _is_interrupted(earlier) and not _is_interrupted(result):
             # Our own text stood in for the result that has now come.
             ledger.drop(PAR003, earlier, "id", related=(result,))
             found.gone.add(id(earlier))
-            del found.turn_of[id(earlier)]
-            turn.answers[id(call)] = result
-            found.turn_of[id(result)] = turn
-            return
+            slot.answer = result
+            return None
         if result.kind in may.several:
-            found.turn_of[id(result)] = turn
-            found.more.add(id(result))
-            return
-        ledger.drop(PAR003, result, "id", related=(call, earlier), differs=not _same(result, earlier))
+            found.more[id(result)] = turn
+            return None
+        ledger.drop(PAR003, result, "id", related=(slot.call, earlier), differs=not _same(result, earlier))
         found.gone.add(id(result))
-        return
+        return None
     if may.continued or may.alone(result):
         # Its call is in the part that the provider holds, or there never was one.
-        return
-    ledger.drop(PAR002, result, "id", because=ledger.lost.get(key) if type(key) in (str, tuple) else None)
+        return None
+    ledger.drop(PAR002, result, "id", because=ledger.lost.get(key) if pairs else None)
     found.gone.add(id(result))
+    return None
+
+
+def _first_of_last_turn(waiting: list[_Held]) -> _Held:
+    """The first of the calls that wait in the nearest turn, which waits no more."""
+    nearest = waiting[-1][1]
+    return waiting.pop(next(index for index, (_, turn) in enumerate(waiting) if turn is nearest))
 
 
 def _same(one: ToolResult, other: ToolResult) -> bool:
@@ -389,7 +418,9 @@ def one_result(kinds: frozenset[str]) -> Rule:
     """
 
     def one_result(conversation: Conversation, ledger: Ledger) -> Conversation:
-        if not any(type(block) is ToolResult and block.kind in kinds for m in conversation.messages for block in m.blocks):
+        if ("function" not in kinds and lacks(conversation, SPECIAL)) or not any(
+            type(block) is ToolResult and block.kind in kinds for m in conversation.messages for block in m.blocks
+        ):
             return conversation
         out: list[Message] = []
         first: dict[Any, tuple[int, ToolResult]] = {}
@@ -449,9 +480,11 @@ def _lay_out(conversation: Conversation, found: _Pairing, layout: _Layout, ledge
     """
     messages = conversation.messages
     plan = _Plan()
-    for index, turn in found.turns.items():
-        if index == turn.last:
-            _place(index, turn, messages, found, plan, layout, ledger)
+    turn_of: dict[int, _Turn] | None = None
+    for turn in found.turns:
+        if turn.unsettled or turn.beside != len(turn.slots):
+            turn_of = _turns_of_results(found) if turn_of is None else turn_of
+            _place(turn, turn_of, messages, found, plan, layout, ledger)
     inserted, later, moved = plan.behind, plan.later, plan.moved
     if not inserted and not later and not found.gone and not moved and not plan.before:
         return conversation
@@ -469,6 +502,11 @@ def _lay_out(conversation: Conversation, found: _Pairing, layout: _Layout, ledge
             _append(out, message, kept, inserted.get(index), moved)
         out.extend(deferred.get(index, ()))
     return with_messages(conversation, out)
+
+
+def _turns_of_results(found: _Pairing) -> dict[int, _Turn]:
+    turn_of = {id(slot.answer): turn for turn in found.turns for slot in turn.slots if slot.answer is not None}
+    return turn_of | found.more
 
 
 def _with_missing(out: list[Message], message: Message, before: dict[int, list[ToolResult]]) -> Message:
@@ -518,8 +556,8 @@ def _without(message: Message, gone: set[int], moved: set[int]) -> Message:
 
 
 def _place(
-    index: int,
     turn: _Turn,
+    turn_of: dict[int, _Turn],
     messages: Sequence[Message],
     found: _Pairing,
     plan: _Plan,
@@ -533,9 +571,9 @@ def _place(
     # Results that follow the turn with nothing but their like in between stand right; a message that also holds other content ends that.
     here: set[int] = set()
     anchor: Block | None = None
-    behind = index
+    behind = turn.last
     between: list[int] = []
-    for next_index in range(index + 1, len(messages)):
+    for next_index in range(turn.last + 1, len(messages)):
         message = messages[next_index]
         if message.role in INSTRUCTING:
             between.append(next_index)
@@ -546,7 +584,7 @@ def _place(
         other = False
         for block in message.blocks:
             if type(block) is ToolResult and block.executor == "client":
-                if found.turn_of.get(id(block)) is turn:
+                if turn_of.get(id(block)) is turn:
                     mine = True
                     anchor = block
                     if id(block) not in found.more:
@@ -559,16 +597,16 @@ def _place(
             break
     for system in between:
         if system < behind and layout.stands == "next":
-            ledger.move(SYS001, messages[system], related=(turn.calls[0][0],))
+            ledger.move(SYS001, messages[system], related=(turn.slots[0].call,))
             plan.later[system] = behind
     # In a turn where every result stands right, this is all.
-    if len(here) == len(turn.calls):
+    if len(here) == len(turn.slots):
         return
     results: list[ToolResult] = []
     arrived: list[ToolResult] = []
-    for call, _message in turn.calls:
-        answer = turn.answers.get(id(call))
-        if answer is not None and id(answer) not in here and (layout.stands == "next" or _key(call) in found.again):
+    for slot in turn.slots:
+        answer = slot.answer
+        if answer is not None and id(answer) not in here and (layout.stands == "next" or _key(slot.call) in found.again):
             arrived.append(answer)
     if len(arrived) > 1:
         place = {
@@ -582,10 +620,10 @@ def _place(
     # The first real result of a later call, for those that are answered where they stand.
     following: ToolResult | None = None
     absent: list[tuple[ToolResult, ToolResult | None]] = []
-    for call, _message in reversed(turn.calls):
-        answer = turn.answers.get(id(call))
-        if answer is None and not layout.waits(call):
-            absent.append((_interrupted(call), following))
+    for slot in reversed(turn.slots):
+        answer = slot.answer
+        if answer is None and not layout.waits(slot.call):
+            absent.append((_interrupted(slot.call), following))
         elif answer is not None and id(answer) in here:
             following = answer
     for invented, before in reversed(absent):

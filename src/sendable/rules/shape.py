@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sendable import payload
 from sendable.codes import SHP004, SHP005, SHP006, SHP011, SHP012
-from sendable.conversation import ROLES, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.conversation import ROLES, STRANGE, Conversation, Message, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 
 ROLE_ALIASES = {
     "human": "user",
@@ -23,7 +23,7 @@ def known_roles(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Loses: SHP004, SHP011.
     """
-    if all(message.role in ROLES for message in conversation.messages):
+    if lacks(conversation, STRANGE) or all(message.role in ROLES for message in conversation.messages):
         return conversation
     messages: list[Message] = []
     for message in conversation.messages:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sendable import payload
 from sendable.codes import FLD001, SYS001, SYS002, SYS003
-from sendable.conversation import INSTRUCTING, SYSTEM, Block, Conversation, Message, Text, ToolResult, changed
+from sendable.conversation import INSTRUCTING, LATE, SYSTEM, Block, Conversation, Message, Text, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import lacks, with_messages
 
@@ -16,7 +16,7 @@ def hoist_system(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Loses: SYS001 (a move, for each that stood behind another message).
     """
-    if lacks(conversation, SYSTEM):
+    if lacks(conversation, LATE):
         return conversation
     front: list[Message] = []
     rest: list[Message] = []
@@ -28,7 +28,6 @@ def hoist_system(conversation: Conversation, ledger: Ledger) -> Conversation:
             front.append(message)
         else:
             rest.append(message)
-    # The everyday list begins with its system message: nothing stood late, so nothing was built.
     if all(now is before for now, before in zip((*front, *rest), conversation.messages, strict=True)):
         return conversation
     return with_messages(conversation, [*front, *rest])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sendable.codes import BLK002, ORD003
-from sendable.conversation import Block, Conversation, Message, Reasoning, ToolCall, ToolResult, changed
+from sendable.conversation import RUN, SPECIAL, Block, Conversation, Message, Reasoning, ToolCall, ToolResult, changed
 from sendable.report import Ledger
-from sendable.rules import Rule, with_messages
+from sendable.rules import Rule, lacks, with_messages
 from sendable.rules.blocks import Place, fit_fields
 
 
@@ -20,6 +20,8 @@ def whole_turns(itemized: str, place: Place) -> Rule:
     """
 
     def whole_turns(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, RUN):
+            return conversation
         out: list[Message] = []
         run: list[Message] = []
         touched = False
@@ -72,6 +74,8 @@ def ordinary_calls(kinds: frozenset[str]) -> Rule:
     """
 
     def ordinary_calls(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if "function" in kinds and lacks(conversation, SPECIAL):
+            return conversation
         out: list[Message] = []
         touched = False
         for message in conversation.messages:
