@@ -57,6 +57,7 @@ from sendable.rules.empty import (
     no_empty_texts,
     no_trailing_space,
     results_filled,
+    said_beside_reasoning,
 )
 from sendable.rules.ids import digest_form, ids, named_results, names, numbered_form, plain_form, word_form
 from sendable.rules.limits import cache_marks, calls_per_message, text_length
@@ -107,6 +108,7 @@ from sendable.rules.shape import (
     flat_content,
     known_roles,
     no_developer,
+    participants_named,
     something_to_send,
     tools_answer,
 )
@@ -332,6 +334,7 @@ def _chat(
             pair(),
             media_out(of="results"),
             media_from_user,
+            participants_named,
             *nonempty,
             content_is_something,
             *order,
@@ -465,7 +468,7 @@ CHAT_TARGETS: tuple[Target, ...] = (
         _chat(
             server=msgspec.structs.replace(chat_fit.ABROAD, media=chat_fit.takes_images),
             system=(no_developer, hoist_system, one_system),
-            nonempty=_NEVER_EMPTY,
+            nonempty=(*_NEVER_EMPTY, said_beside_reasoning),
             identified=(ids(CHAT_IDS), names(COHERE_NAMES)),
             parameters=COHERE_PARAMETERS,
         ),

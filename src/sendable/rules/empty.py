@@ -9,6 +9,7 @@ from sendable.codes import EMP001, EMP002, EMP003, EMP004, EMP005, EMP006
 from sendable.conversation import (
     BLANK,
     INSTRUCTING,
+    REASONING,
     Block,
     Conversation,
     Message,
@@ -209,6 +210,32 @@ def _is_blank_block(text: Text) -> bool:
     """Whether a text inside a result is a blank block: the empty text as the whole content is not one, and may be accepted (13.6)."""
     bare = type(text.raw) is not dict
     return payload.is_blank(text.text) and not (bare and payload.is_empty(text.text))
+
+
+def said_beside_reasoning(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """No assistant message holds nothing but reasoning: words stand for the answer.
+
+    Source: «message must not be empty in a turn» (Cohere, CO3, documented).
+
+    Loses: EMP002.
+    """
+    if lacks(conversation, REASONING):
+        return conversation
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        blocks = message.blocks
+        if message.role == "assistant" and blocks and all(_is_unsaid(block) for block in blocks):
+            ledger.synthesize(EMP002, message, because=ledger.last_about(message.at))
+            kept = tuple([block for block in blocks if type(block) is Reasoning])  # keeps: the others are blank
+            message = changed(message, blocks=(*kept, Text(PLACEHOLDER, message.at)))
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
+
+
+def _is_unsaid(block: Block) -> bool:
+    return type(block) is Reasoning or (type(block) is Text and payload.is_blank(block.text))
 
 
 def content_is_something(conversation: Conversation, ledger: Ledger) -> Conversation:

@@ -47,7 +47,10 @@ def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
         return block
     split = payload.split_data_url(block.data)
     data = block.data if split is None else split[1]
-    media_type = (split[0] if split is not None and split[0] else None) or block.media_type
+    media_type = block.media_type
+    if split is not None and split[0] and (block.kind != "audio" or split[0].startswith("audio/")):
+        # What a text calls itself that was stored as a sound makes no picture of it.
+        media_type = split[0]
     if not payload.is_clean_base64(data):
         cleaned = payload.clean_base64(data)
         if cleaned is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sendable import payload
-from sendable.codes import SHP004, SHP005, SHP006, SHP011, SHP012
+from sendable.codes import FLD001, SHP004, SHP005, SHP006, SHP011, SHP012
 from sendable.conversation import ROLES, STRANGE, Conversation, Message, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
@@ -37,6 +37,27 @@ def known_roles(conversation: Conversation, ledger: Ledger) -> Conversation:
         else:
             ledger.drop(SHP004, message, role=message.role[:40])
     return with_messages(conversation, messages)
+
+
+def participants_named(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """The name of a participant, where a message has one, is text.
+
+    Source: `name` is a string wherever it is allowed (OC15, schema of openai 3.57.0).
+
+    Loses: FLD001 (of null, which says nothing, without an entry).
+    """
+    out: list[Message] = []
+    touched = False
+    for message in conversation.messages:
+        extra = message.extra
+        if extra is not None and "name" in extra and payload.kind(extra["name"]) != "text":
+            if not payload.is_inert(extra["name"]):
+                ledger.strip(FLD001, message, ("name",))
+            rest = {key: value for key, value in extra.items() if key != "name"}  # keeps: reported above
+            message = changed(message, extra=rest or None)
+            touched = True
+        out.append(message)
+    return with_messages(conversation, out) if touched else conversation
 
 
 def no_developer(conversation: Conversation, ledger: Ledger) -> Conversation:

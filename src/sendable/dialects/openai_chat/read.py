@@ -152,7 +152,7 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
         custom = payload.fields(fields["custom"])
         if custom is not None:
             call_id, key, gone = identifier(fields, "id", at, context)
-            intact = key == "id" and not gone
+            intact = key == "id" and not gone and payload.string(fields.get("type")) == "custom"
             extra = remaining(fields, ("id", "type", "custom", *gone))
             return ToolCall(
                 call_id, scalar(custom.get("name")), custom.get("input"), at, fields, HOME, intact, extra, kind="custom"
@@ -172,8 +172,9 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
     else:
         inner = function
         known = ("id", "type", "function")
-        if len(fields) == 3 and len(function) == 2 and "id" in fields and "name" in function and "arguments" in function:
-            # The everyday form, without a look at aliases.
+        everyday = len(fields) == 3 and "id" in fields and "type" in fields
+        if everyday and len(function) == 2 and "name" in function and "arguments" in function:
+            # Without a look at aliases.
             return ToolCall(scalar(fields["id"]), scalar(function["name"]), function["arguments"], at, fields, HOME,
                             payload.string(fields.get("type")) == "function")  # fmt: skip
     call_id, key, gone = identifier(fields, "id", at, context)
