@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, final
 import msgspec
 
 from sendable import paths, payload
-from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, RSN001, SHP007, Code
+from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, FLD010, RSN001, SHP007, Code
 from sendable.conversation import (
     EXTRA,
     MANY,
@@ -60,6 +60,8 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     kind_of: Callable[[Block], str]
     shared: frozenset[str]
     keep: bool
+    # Known fields that hold text and nothing else, where unknown ones may hold anything.
+    texts: frozenset[str] = frozenset()
     signs: Callable[[Text | ToolCall], bool] = _never_signed
 
 
@@ -147,12 +149,15 @@ def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledg
 def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, place: Place, ledger: Ledger) -> NodeType:
     """The node with only those unmodelled fields that the target knows. What says nothing (null, empty) goes unreported.
 
-    Loses: FLD001, FLD002.
+    Loses: FLD001, FLD002, FLD010.
     """
     home = getattr(node, "home", None)
     kept: dict[str, Any] = {}
     for key, value in extra.items():
-        if (home == place.home and (known is None or key in known or place.keep)) or (
+        if key in place.texts and home == place.home and payload.kind(value) != "text":
+            if not payload.is_inert(value):
+                ledger.strip(FLD010, node, (key,))
+        elif (home == place.home and (known is None or key in known or place.keep)) or (
             home != place.home and key in place.shared and (known is None or key in known)
         ):
             kept[key] = value

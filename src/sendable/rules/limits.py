@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -42,7 +42,7 @@ def cache_marks(most: int, key: str) -> Rule:
         for message in () if lacks(conversation, EXTRA) else conversation.messages:
             for outer in message.blocks:
                 for block in (outer, *(outer.content if type(outer) is ToolResult else ())):
-                    if type(block) is Opaque:
+                    if _is_raw(block):
                         for part, value in _marks_inside(block, key):
                             count(block, value, part)
                     if block.extra is not None and not payload.is_null(block.extra.get(key)):
@@ -67,7 +67,12 @@ Mark: TypeAlias = tuple[int, int | None]
 """A cache mark: the block or tool that carries it, and which part of its content, if the part carries it."""
 
 
-def _marks_inside(block: Opaque, key: str) -> list[tuple[int, object]]:
+def _is_raw(block: Block) -> TypeGuard[Opaque | ToolResult]:
+    """Whether a block has content that the hub does not model: an opaque kind, or the result of a server's tool."""
+    return type(block) is Opaque or (type(block) is ToolResult and block.executor == "provider")
+
+
+def _marks_inside(block: Opaque | ToolResult, key: str) -> list[tuple[int, object]]:
     """The marks on the parts of a block that the hub does not model, such as a search result."""
     out: list[tuple[int, object]] = []
     for index, part in enumerate(payload.items((payload.fields(block.raw) or {}).get("content")) or ()):
@@ -80,7 +85,7 @@ def _marks_inside(block: Opaque, key: str) -> list[tuple[int, object]]:
 def _is_mark(value: object) -> bool:
     """Whether a mark is one: `{"type": "ephemeral"}`, with a `ttl` of 5m or 1h (AN23)."""
     fields = payload.fields(value) or {}
-    return payload.string(fields.get("type")) == "ephemeral" and payload.string(fields.get("ttl")) in (None, "5m", "1h")
+    return fields.keys() <= {"type", "ttl"} and payload.string(fields.get("type")) == "ephemeral" and payload.string(fields.get("ttl")) in (None, "5m", "1h")
 
 
 def _unmarked_tool(setting: Setting, over: set[Mark], key: str, ledger: Ledger) -> Setting:
@@ -98,7 +103,7 @@ def _unmarked(block: Block, over: set[Mark], key: str, ledger: Ledger) -> Block:
         content = tuple([_unmarked(inner, over, key, ledger) for inner in block.content])
         if any(a is not b for a, b in zip(content, block.content, strict=True)):
             block = changed(block, content=content)
-    elif type(block) is Opaque:
+    if _is_raw(block):
         parts = [part for part, _ in _marks_inside(block, key) if (id(block), part) in over]  # keeps: only looks
         if parts:
             block = _unmarked_parts(block, parts, key, ledger)
@@ -110,7 +115,7 @@ def _unmarked(block: Block, over: set[Mark], key: str, ledger: Ledger) -> Block:
     return unmarked
 
 
-def _unmarked_parts(block: Opaque, parts: list[int], key: str, ledger: Ledger) -> Opaque:
+def _unmarked_parts(block: Opaque | ToolResult, parts: list[int], key: str, ledger: Ledger) -> Opaque | ToolResult:
     content = list(payload.items(payload.members(block.raw)["content"]) or ())
     for part in parts:
         ledger.strip(LIM001, block, ("content", part, key))

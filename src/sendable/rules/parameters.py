@@ -291,12 +291,12 @@ def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
         value = setting.raw
     else:
         wanted, value = _HUB_KINDS.get(setting.name), setting.value
-    if setting.name == "thinking" and setting.home != known.home:
+    if setting.name == "thinking" and not payload.is_null(value):
         # Another vendor's word for it may be the same: only Claude's own form of it crosses (AH9).
         said = payload.members(value)
         mode = payload.string(said.get("type"))
         budget = mode == "enabled" and payload.kind(said.get("budget_tokens")) == "number"
-        return setting.home is not None and mode not in ("disabled", "adaptive", "between_tools") and not budget
+        return mode not in ("disabled", "adaptive", "between_tools") and not budget
     if wanted is None or payload.is_null(value):
         return False
     kind = payload.kind(value)

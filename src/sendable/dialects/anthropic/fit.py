@@ -75,7 +75,11 @@ def _is_server_content(block: ToolResult) -> bool:
     kind = payload.kind(content)
     if block.kind == "web_search_tool_result" and kind == "list":
         entries = [payload.fields(entry) or {} for entry in payload.items(content) or ()]
-        return all(payload.kind(entry.get("encrypted_content")) == "text" for entry in entries)
+        return all(
+            payload.string(entry.get("type")) == "web_search_result"
+            and all(payload.kind(entry.get(key)) == "text" for key in ("encrypted_content", "title", "url"))
+            for entry in entries
+        )
     return kind in ("object", "list") or block.kind == "mcp_tool_result"
 
 

@@ -95,9 +95,8 @@ def read_redacted(fields: Fields, at: At, context: Context) -> Block:
     data = fields.get("data")
     if payload.kind(data) != "text":
         return Opaque("redacted_thinking", at, fields, HOME)
-    return Reasoning(
-        None, Signature(HOME, "redacted", data), at, fields, HOME, True, remaining(fields, ("type", "data"))
-    )
+    sealed = None if payload.is_blank(data) else Signature(HOME, "redacted", data)
+    return Reasoning(None, sealed, at, fields, HOME, True, remaining(fields, ("type", "data")))
 
 
 def read_tool_use(fields: Fields, at: At, context: Context) -> Block:

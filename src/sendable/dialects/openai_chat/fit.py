@@ -45,6 +45,7 @@ def place(
         kind_of,
         frozenset(),
         options.unknown == "keep",
+        frozenset({"name"}),
     )
 
 

@@ -74,13 +74,16 @@ def _write_media(block: Media) -> Wire:
 
 
 def _with_extra(wire: dict[str, Any], extra: Fields | None) -> Wire:
-    """The object with the fields that the hub does not model; a dotted name stands in the one inner object."""
+    """The object with the fields that the hub does not model; a dotted name stands in the one inner object.
+
+    Null says nothing, and is not written again where an object is rebuilt.
+    """
     if extra is not None:
         for key, value in extra.items():
             outer, dot, inner = key.partition(".")
             if dot and type(wire.get(outer)) is dict:
                 wire[outer] = {**wire[outer], inner: value}
-            elif key not in wire:
+            elif key not in wire and not payload.is_null(value):
                 wire[key] = value
     return Wire(wire)
 
