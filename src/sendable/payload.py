@@ -138,6 +138,7 @@ class _Call(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _decode_calls = msgspec.json.Decoder(list[_Call]).decode
+_AROUND = len('{"id":"","type":"function","function":{"name":"","arguments":}}')
 
 
 def function_calls(value: Leaf) -> list[dict[str, Any]] | None:
@@ -149,14 +150,15 @@ def function_calls(value: Leaf) -> list[dict[str, Any]] | None:
         calls = _decode_calls(value)
     except msgspec.ValidationError:
         return None
-    # As many bytes as it has when it is written again: no key was there twice, and no name is spelled with an escape.
-    compact = len(_encode(calls))
-    if compact != len(value) and compact + 9 * len(calls) - 1 != len(value):
-        return None
-    return [
-        {"id": call.id, "type": "function", "function": {"name": call.function.name, "arguments": call.function.arguments}}
-        for call in calls
-    ]
+    found: list[dict[str, Any]] = []
+    compact = len(calls) + 1
+    for call in calls:
+        function = call.function
+        name, arguments = function.name, function.arguments
+        compact += _AROUND + len(call.id) + len(name) + len(arguments)
+        found.append({"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}})
+    # As many bytes as there are when it is written again, with blanks or without: no key was there twice, and no escape in a name.
+    return found if compact == len(value) or (compact + 9 * len(calls) - 1 == len(value)) else None
 
 
 def plain(value: Leaf) -> Any:
@@ -377,7 +379,8 @@ def arguments_value(text: Leaf) -> Any:
     half surrogates, U+0000.
     """
     decoded = string(text)
-    if decoded is None or "\\u0000" in decoded:
+    # From the end, as in `framed`.
+    if decoded is None or decoded.rfind("\\u0000") >= 0:
         return None
     if type(text) is Raw:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal, final
 
 import msgspec
@@ -135,8 +136,13 @@ class Target(msgspec.Struct, frozen=True):
     hoists: bool = False
 
     def rules(self, options: Options, model: str | None) -> list[Rule]:
-        """The rules of this target, in order, for these options."""
-        return self.compose(options, model)
+        """The rules of this target, in order, for these options. They are composed at the first call that asks for them."""
+        return _composed(self.compose, options, model)
+
+
+@lru_cache(maxsize=256)
+def _composed(compose: Compose, options: Options, model: str | None) -> list[Rule]:
+    return compose(options, model)
 
 
 # Ids and names.

@@ -6,7 +6,7 @@ What must not live here: anything that is true of one dialect only, and the list
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NewType, TypeAlias, cast, final
+from typing import Any, NewType, TypeAlias, final
 
 import msgspec
 
@@ -22,7 +22,8 @@ Wire = NewType("Wire", dict[str, Any])
 
 def as_it_came(node: Block | Message) -> Wire:
     """The caller's own object, which nothing has touched. What is written is detached from it unless the caller asks to share."""
-    return Wire(cast("dict[str, Any]", node.raw))
+    raw: Any = node.raw
+    return Wire(raw)
 
 
 ReadBlock: TypeAlias = Callable[[Fields, At, "Context"], Block]

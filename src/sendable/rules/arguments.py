@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
 from msgspec import Raw
 
 from sendable import payload
@@ -65,7 +66,7 @@ def _as_free_text(call: ToolCall, kind: str, ledger: Ledger) -> ToolCall:
 
 
 def _with(call: ToolCall, arguments: Leaf) -> ToolCall:
-    fitted: ToolCall = changed(call, arguments=arguments)
+    fitted: ToolCall = msgspec.structs.replace(call, arguments=arguments, intact=False)
     return fitted
 
 

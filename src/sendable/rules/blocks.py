@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, final
 
 import msgspec
@@ -12,6 +12,7 @@ from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, FLD010, RSN00
 from sendable.conversation import (
     EXTRA,
     MANY,
+    MIXED,
     OPAQUE,
     Block,
     Conversation,
@@ -74,12 +75,13 @@ def fit(fit_block: FitBlock, place: Place) -> Rule:
     def fit(conversation: Conversation, ledger: Ledger) -> Conversation:
         out: list[Message] = []
         touched = False
-        holds = conversation.holds
+        holds = conversation.holds if lacks(conversation, MIXED) else None
         for message in conversation.messages:
             fitted = _fit_message(message, fit_block, place, ledger)
             if fitted is not message:
                 touched = True
-                if holds is not None and not _only_calls_differ(fitted, message):
+                # In a message of calls and texts nothing but arguments is new, so that it holds nothing that it did not before.
+                if message.role != "assistant" or not _same_kinds(fitted.blocks, message.blocks):
                     holds = None
             out.append(fitted)
         return with_messages(conversation, out, holds) if touched else conversation
@@ -87,21 +89,14 @@ def fit(fit_block: FitBlock, place: Place) -> Rule:
     return fit
 
 
-def _only_calls_differ(fitted: Message, message: Message) -> bool:
-    """Whether nothing but the arguments of calls is new, as in everyday messages, so that a message holds nothing that it did not before."""
-    if len(fitted.blocks) != len(message.blocks):
-        return False
-    for now, before in zip(fitted.blocks, message.blocks, strict=True):
-        if now is not before and (type(now) is not ToolCall or now.extra is not None or type(before) is not ToolCall):
-            return False
-    return True
+def _same_kinds(fitted: Sequence[Block], blocks: Sequence[Block]) -> bool:
+    return list(map(type, fitted)) == list(map(type, blocks))
 
 
 def _fit_message(message: Message, fit_block: FitBlock, place: Place, ledger: Ledger) -> Message:
     blocks: list[Block] | None = None
     for index, block in enumerate(message.blocks):
-        if type(block) is Text and block.extra is None and block.signature is None:
-            # Text fits everywhere; it is most of a history.
+        if _is_plain(block):
             if blocks is not None:
                 blocks.append(block)
             continue  # keeps: the lines above
@@ -116,26 +111,17 @@ def _fit_message(message: Message, fit_block: FitBlock, place: Place, ledger: Le
     return message if blocks is None else changed(message, blocks=tuple(blocks))
 
 
+def _is_plain(block: Block) -> bool:
+    """Whether a block is text and nothing else. That fits everywhere, and is most of a history."""
+    return type(block) is Text and block.extra is None and block.signature is None
+
+
 def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledger: Ledger) -> Block | Receipt:
-    if type(block) is ToolResult and block.content:
-        inside: list[Block] | None = None
-        for index, inner in enumerate(block.content):
-            if type(inner) is Text and inner.extra is None and inner.signature is None:
-                if inside is not None:
-                    inside.append(inner)
-                continue  # keeps: the lines above
-            if type(inner) is ToolCall or type(inner) is ToolResult or type(inner) is Reasoning:
-                # No result holds calls, results or reasoning of its own.
-                inside = list(block.content[:index]) if inside is None else inside
-                misplaced(inner, ledger)
-                continue  # keeps: the line above reports it
-            fitted_inner = _fit(inner, message, fit_block, place, ledger)
-            if fitted_inner is not inner and inside is None:
-                inside = list(block.content[:index])
-            if inside is not None and type(fitted_inner) is not Receipt:
-                inside.append(fitted_inner)
-        if inside is not None:
-            block = changed(block, content=tuple(inside))
+    if type(block) is ToolResult:
+        for inner in block.content:
+            if not _is_plain(inner):
+                block = _fit_inside(block, message, fit_block, place, ledger)
+                break
     fitted = fit_block(block, message, ledger)
     if (type(fitted) is Text or type(fitted) is ToolCall) and fitted.signature is not None and not place.signs(fitted):
         ledger.strip(RSN001, fitted, "signature")
@@ -144,6 +130,27 @@ def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledg
         return fitted
     known = place.block_keys.get(place.kind_of(fitted), frozenset()) if place.block_keys is not None else None
     return fit_fields(fitted, fitted.extra, known, place, ledger)
+
+
+def _fit_inside(
+    result: ToolResult, message: Message, fit_block: FitBlock, place: Place, ledger: Ledger
+) -> ToolResult:
+    """A result whose blocks are ones that the target can write inside a result. No result holds calls, results or reasoning of its own."""
+    inside: list[Block] = []
+    for inner in result.content:
+        if _is_plain(inner):
+            inside.append(inner)
+            continue  # keeps: the line above
+        if type(inner) is ToolCall or type(inner) is ToolResult or type(inner) is Reasoning:
+            misplaced(inner, ledger)
+            continue  # keeps: the line above reports it
+        fitted = _fit(inner, message, fit_block, place, ledger)
+        if type(fitted) is not Receipt:
+            inside.append(fitted)
+    if len(inside) == len(result.content) and all(a is b for a, b in zip(inside, result.content, strict=True)):
+        return result
+    fitted_result: ToolResult = changed(result, content=tuple(inside))
+    return fitted_result
 
 
 def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, place: Place, ledger: Ledger) -> NodeType:

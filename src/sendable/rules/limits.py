@@ -34,8 +34,8 @@ def cache_marks(most: int, key: str) -> Rule:
                 over.add((id(node), part))
 
         for setting in conversation.settings:
-            fields = payload.fields(setting.raw)
-            if setting.name in ("tool", "native_tool") and fields is not None and not payload.is_null(fields.get(key)):
+            fields = payload.fields(setting.raw) if setting.name in ("tool", "native_tool") else None
+            if fields is not None and not payload.is_null(fields.get(key)):
                 count(setting, fields[key])
             elif setting.name == "tool" and setting.extra is not None and not payload.is_null(setting.extra.get(key)):
                 count(setting, setting.extra[key])

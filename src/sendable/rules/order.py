@@ -206,8 +206,9 @@ def calls_last(conversation: Conversation, ledger: Ledger) -> Conversation:
     touched = False
     for message in conversation.messages:
         if message.role == "assistant" and len(message.blocks) > 1:
-            ordered = sorted(message.blocks, key=_rank)
-            if any(now is not before for now, before in zip(ordered, message.blocks, strict=True)):
+            ranks = [_rank(block) for block in message.blocks]
+            if ranks != sorted(ranks):
+                ordered = sorted(message.blocks, key=_rank)
                 ledger.move(ORD003, message)
                 message = changed(message, blocks=tuple(ordered))
                 touched = True

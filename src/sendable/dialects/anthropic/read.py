@@ -104,6 +104,9 @@ def read_tool_use(fields: Fields, at: At, context: Context) -> Block:
 
     Loses: SHP007.
     """
+    if len(fields) == 4 and "id" in fields and "name" in fields and "input" in fields:
+        # The everyday form, without a look at aliases.
+        return ToolCall(scalar(fields["id"]), scalar(fields["name"]), fields["input"], at, fields, HOME, True)
     call_id, key, gone = identifier(fields, "id", at, context)
     extra = remaining(fields, ("type", "id", "name", "input", *gone)) if len(fields) > 4 or key != "id" else None
     intact = key == "id" and not gone and "name" in fields and "input" in fields
@@ -129,6 +132,12 @@ def read_tool_result(fields: Fields, at: At, context: Context) -> Block:
 
     Loses: SHP007.
     """
+    if len(fields) == 3 and "tool_use_id" in fields and "content" in fields:
+        said = fields["content"]
+        if payload.kind(said) == "text":
+            # The everyday form: an id and a text.
+            texts = (Text(said, (at, "content"), said),)
+            return ToolResult(scalar(fields["tool_use_id"]), texts, at, fields, HOME, True)
     call_id, key, gone = identifier(fields, "tool_use_id", at, context)
     extra = remaining(fields, ("type", "tool_use_id", "content", "is_error", *gone))
     content = context.read_content(fields.get("content"), (at, "content"), context)
@@ -289,7 +298,7 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
         return (Setting(SHARED[key], value, at, value, HOME, True),)
     fields = payload.fields(value)
     if key == "tools" and payload.items(value) is not None:
-        return tuple(_read_tool(entry, (at, index)) for index, entry in enumerate(payload.items(value) or ()))
+        return [_read_tool(entry, (at, index)) for index, entry in enumerate(payload.objects(value) or ())]
     if key == "tool_choice" and fields is not None:
         return _read_choice(fields, value, at)
     if key == "output_config" and fields is not None:

@@ -28,13 +28,13 @@ def write_block(block: Block) -> Wire:
     """One block as an Anthropic content block."""
     if block.intact and block.home == HOME and type(block.raw) is dict:
         return as_it_came(block)
-    if type(block) is Text:
-        return _with_extra({"type": "text", "text": block.text}, block.extra)
+    if type(block) is ToolResult:
+        return _write_result(block)
     if type(block) is ToolCall:
         kind = "tool_use" if block.executor == "client" else block.kind
         return _with_extra({"type": kind, "id": block.id, "name": block.name, "input": block.arguments}, block.extra)
-    if type(block) is ToolResult:
-        return _write_result(block)
+    if type(block) is Text:
+        return _with_extra({"type": "text", "text": block.text}, block.extra)
     if type(block) is Reasoning:
         value = block.signature.value if block.signature is not None else None
         if block.text is None:
@@ -113,7 +113,8 @@ def write(messages: Sequence[Message]) -> list[Wire]:
             if gathered is None:
                 gathered = []
                 out.append(Wire({"role": "user", "content": gathered}))
-            gathered.extend([write_block(block) for block in message.blocks])
+            for block in message.blocks:
+                gathered.append(write_block(block))
             continue  # keeps: the line above wrote it
         gathered = None
         if message.intact and message.home == HOME:

@@ -348,7 +348,7 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
         kept: Any = [value] if payload.kind(value) == "text" else value
         return (Setting("stop", kept, at, value, HOME, True),)
     if key == "tools" and payload.items(value) is not None:
-        return tuple(_read_tool(entry, (at, index)) for index, entry in enumerate(payload.items(value) or ()))
+        return [_read_tool(entry, (at, index)) for index, entry in enumerate(payload.objects(value) or ())]
     if key == "tool_choice":
         return (Setting("tool_choice", _read_choice(value), at, value, HOME, True),)
     if key == "response_format":

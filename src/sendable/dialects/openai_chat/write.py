@@ -164,13 +164,14 @@ def _had_one_list(message: Message) -> bool:
 
 
 def _write_other(message: Message, out: list[Wire]) -> None:
+    if len(message.blocks) == 1 and type(message.blocks[0]) is ToolResult:
+        # The everyday result is a message of its own.
+        out.append(_with_extra(write_block(message.blocks[0]), message.extra))
+        return
     results = [
         write_block(block) for block in message.blocks if type(block) is ToolResult
     ]  # keeps: the rest is written below
     rest = [block for block in message.blocks if type(block) is not ToolResult]  # keeps: the results are written above
-    if len(results) == 1 and not rest:
-        out.append(_with_extra(results[0], message.extra))
-        return
     out.extend(results)
     if rest or not results:
         role = "user" if message.role == "tool" else message.role
