@@ -39,7 +39,6 @@ HANDED = Path(__file__).parents[2] / "shared" / "cases"
 
 TO_COME = frozenset(
     {
-        "gemini",
         "bedrock-converse",
         "openai-chat:deepseek",
         "openai-chat:deepseek-thinking",

@@ -98,7 +98,7 @@ def _part(part: Any, at: str, role: str) -> Findings:
         yield Finding("GE4", at, f"exactly one data field per part, not {data}")
         return
     signature = fields.get("thoughtSignature")
-    if signature is not None and not _is_base64(signature):
+    if signature not in (None, "") and not _is_base64(signature):
         yield Finding("GE14", at, "thought_signature (TYPE_BYTES), Base64 decoding failed")
     kind = data[0]
     if kind == "text":

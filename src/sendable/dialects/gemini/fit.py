@@ -67,7 +67,7 @@ def takes(block: Media) -> bool:
 def fit_block(options: Options) -> FitBlock:
     """Every block as generateContent has it: arguments as an object, thoughts only its own, signatures only Google's.
 
-    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, MED001, MED002, MED003, MED004, RSN001, RSN002, RSN004, RSN005, RSN006,
+    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, MED001, MED002, MED003, MED004, RSN001, RSN002, RSN012, RSN004, RSN005, RSN006,
     RSN010.
     """
     here = place(options)

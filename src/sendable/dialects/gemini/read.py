@@ -187,7 +187,7 @@ def signature_of(fields: Fields) -> Signature | None:
 def _signature_key(fields: Fields) -> str | None:
     for key in _SIGNATURES:
         value = fields.get(key)
-        if payload.kind(value) == "text" and not payload.is_blank(value):
+        if payload.kind(value) == "text" and not payload.is_empty(value):
             return key
     return None
 
