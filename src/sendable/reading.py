@@ -230,7 +230,8 @@ def _read_result(fields: Fields, role: str, at: At, content: Leaf, context: Cont
     blocks = read_content(content, (at, "content"), context)
     call_id, key, gone = identifier(fields, "tool_call_id", at, context)
     legacy = role == "function" and key is None
-    extra = remaining(fields, ("role", "content", "tool_call_id", *gone, *(("name",) if legacy else ())))
+    named = legacy and payload.kind(fields.get("name")) in ("text", "null")
+    extra = remaining(fields, ("role", "content", "tool_call_id", *gone, *(("name",) if named else ())))
     kind = payload.kind(content)
     intact = role == "tool" and key == "tool_call_id" and not gone and kind in ("text", "list")
     for block in blocks:
