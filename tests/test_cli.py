@@ -545,7 +545,7 @@ def test_unreadable_input_is_one_line_and_status_3(data: bytes, words: str, tmp_
         (["normalize", "FILE", "--to", "zzz"], "no target is called zzz; there are: flat, openai-chat, "),
         (
             ["normalize", "FILE", "--to", "openai-chat", "--from", "zzz"],
-            "no dialect is called zzz; there are: anthropic, flat, ",
+            "no dialect is called zzz; there are: anthropic, bedrock-converse, ",
         ),
         (["normalize", "FILE", "--to", "openai-chat", "--set", "wat=1"], "wat"),
         (["normalize", "FILE", "--to", "openai-chat", "--set", "wat"], "--set takes OPTION=JSON, not wat"),

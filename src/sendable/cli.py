@@ -1,4 +1,4 @@
-"""The command line: `sendable normalize | check | explain | targets`.
+"""The command line: `sendable normalize | check | explain | targets | matrix`.
 
 Here: files, pipes, exit statuses, and what a person reads at the terminal. Not here: any decision about a history. This is the only
 module that imports click and rich, and only the entry point imports it.
@@ -238,6 +238,30 @@ def targets() -> int:
     """Print the names that --to takes, one a line."""
     with _whole_or_nothing("-") as out:
         out.write("".join(f"{name}\n" for name in sendable.target_names()).encode())
+    return CLEAN
+
+
+@commands.command()
+@click.option("--from", "source", metavar="DIALECT", help="Only what comes from this dialect. [default: all]")
+@click.option("--to", metavar="DIALECT", help="Only what goes to this dialect. [default: all]")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="How the matrix is written.",
+)
+def matrix(source: str | None, to: str | None, form: Literal["text", "markdown", "json"]) -> int:
+    """Say what becomes of each block or property between any two dialects, found by running."""
+    from sendable.matrix import cells, pages  # they run the library, and no other command waits for them
+
+    for name in (source, to):
+        _known("dialect", name, cells.DIALECTS)
+    found = list(cells.cells((source,) if source else cells.DIALECTS, (to,) if to else cells.DIALECTS))
+    write = {"text": pages.text, "markdown": pages.markdown, "json": pages.json}[form]
+    with _whole_or_nothing("-") as out:
+        out.write(write(found).encode())
     return CLEAN
 
 
