@@ -143,6 +143,7 @@ CON002 = _code("CON002", "unresolvable-reference", "the item is only referred to
 CON003 = _code(
     "CON003", "sealed-summary", "earlier conversation is contained in this summary, which only the provider that made it can read"
 )
+CON004 = _code("CON004", "repeated-item", "an earlier item has the same id")
 
 # ARG: arguments of tool calls.
 ARG001 = _code("ARG001", "unparsable-arguments", "the arguments are not JSON; the text was wrapped as it is")
@@ -163,6 +164,7 @@ ARG005 = _code("ARG005", "fragmented-call", "the call was stored as fragments of
 RSN001 = _code(
     "RSN001", "foreign-signature", "the signature is only worth something to the issuer that made it", strict="report"
 )
+RSN012 = _code("RSN012", "foreign-reasoning", "the target takes reasoning only with a signature of its own issuer")
 RSN002 = _code("RSN002", "unsigned-reasoning", "the target takes reasoning back only with its signature")
 RSN003 = _code("RSN003", "redacted-reasoning", "encrypted reasoning can only be read by the issuer that made it")
 RSN004 = _code("RSN004", "changed-prefix", "the signature is bound to messages before it that are no longer the same")
@@ -176,9 +178,7 @@ RSN006 = _code(
 RSN007 = _code(
     "RSN007",
     "reasoning-required",
-    "with thinking on, this turn would have to start with reasoning that the history does not hold",
-    strict="report",
-)
+    "with thinking on, this turn would have to start with reasoning that the history does not hold")
 RSN008 = _code(
     "RSN008",
     "placeholder-reasoning",

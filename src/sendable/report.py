@@ -187,7 +187,7 @@ def _position(at: At) -> int:
 class Ledger:
     """The one record of a run. No rule knows the policy; it is asked once, when the ledger is closed."""
 
-    __slots__ = ("_entries", "_first", "_history", "_last", "_policy", "dropped", "lost")
+    __slots__ = ("_entries", "_first", "_history", "_last", "_policy", "dropped", "faults", "lost")
 
     def __init__(self, policy: Policy, history: Original) -> None:
         self._policy, self._history = policy, history
@@ -195,6 +195,8 @@ class Ledger:
         self._last: dict[Any, Entry] = {}
         self._first: tuple[int, Entry] | None = None
         self.dropped = 0
+        # How many things no rule can repair.
+        self.faults = 0
         # Calls that are gone, by their id: what they cost (their results) names them as its cause.
         self.lost: dict[Any, Receipt] = {}
 
@@ -301,6 +303,7 @@ class Ledger:
         **facts: Fact,
     ) -> Receipt:
         """Say what no rule can repair."""
+        self.faults += 1
         return self._enter(code, "fault", node, field, because, related, facts)
 
     def _enter(

@@ -48,7 +48,7 @@ def _line(entry: Entry, values: bool) -> str:
     if at := field(entry):
         shown.insert(0, f"field {at}")
     if entry.related:
-        shown.append("see " + ", ".join(one_line(path) for path in entry.related))
+        shown.append("see " + ", ".join(one_line(path) or "the body" for path in entry.related))
     if values:
         was = _word(plain(entry.original))
         shown.append(f"was {was if len(was) <= LONGEST else was[:LONGEST] + '…'}")

@@ -9,7 +9,7 @@ from typing import Any, final
 import msgspec
 
 from sendable import paths, payload
-from sendable.codes import BLK001, BLK002, BLK003, CON001, CON002, CON003, FLD008, FLD009, RSN002, RSN014, Code
+from sendable.codes import BLK001, BLK002, BLK003, CON001, CON002, CON003, CON004, FLD008, FLD009, RSN002, RSN014, Code
 from sendable.conversation import (
     OPAQUE,
     Block,
@@ -203,7 +203,7 @@ def item_ids(known: ItemIds) -> Rule:
     «Item 'rs_68c4…' of type 'reasoning' was provided without its required following item.» (OR14, measured); «Item 'fc_07f6' of type
     'function_call' was provided without its required 'reasoning' item: 'rs_07f6'.» (OR15).
 
-    Loses: FLD008, FLD009, RSN014.
+    Loses: CON004, FLD008, FLD009, RSN014.
     """
 
     def item_ids(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -252,7 +252,7 @@ def _fit_item(
 ) -> Message | None:
     """An item with an id that can be sent, without one, or None with its entry.
 
-    Loses: FLD008, FLD009, RSN014.
+    Loses: CON004, FLD008, FLD009, RSN014.
     """
     block = message.blocks[0]
     if block.home != known.home or type(block.raw) is not dict:
@@ -266,7 +266,7 @@ def _fit_item(
         return message
     needs = kind in known.needed or (type(block) is Reasoning and block.signature is None)
     if needs and _refused(stored, kind, known, seen):
-        ledger.drop(RSN014 if type(block) is Reasoning else FLD008, block, "id")
+        ledger.drop(RSN014 if type(block) is Reasoning else CON004, block, "id")
         return None
     if _judged(block, stored, kind, known, seen, ledger) is None:
         return message

@@ -156,8 +156,10 @@ def _cut(block: Block, most: int, ledger: Ledger) -> Block:
     if type(block) is not Text or payload.length(block.text) <= most:
         return block
     text = payload.string(block.text) or ""
-    mark = CUT.format(len(text) - most, len(text))
+    # The mark takes room of its own, and its length hangs on the number in it.
+    mark = CUT.format(len(text), len(text))
     room = max(most - len(mark), 0)
+    mark = CUT.format(len(text) - room, len(text))
     head = text[: (room + 1) // 2]
     tail = text[len(text) - room // 2 :] if room // 2 else ""
     short = (head + mark + tail)[:most]

@@ -266,7 +266,7 @@ def pair(
 
     def pair(conversation: Conversation, ledger: Ledger) -> Conversation:
         messages = conversation.messages
-        may = _May(several, alone, conversation.continued)
+        may = _May(several, alone, conversation.continued, repeated == "kept")
         found = _walk(messages, repeated, turn, may, ledger)
         return _lay_out(conversation, found, _Layout(missing, stands, waits), ledger)
 
@@ -280,6 +280,8 @@ class _May(msgspec.Struct, frozen=True):
     several: frozenset[str]
     alone: Callable[[ToolResult], bool]
     continued: bool
+    # Whether a real result takes the place of our own synthetic one; where the first declaration owns an id, so does the first result.
+    replaces: bool
 
 
 @final
@@ -374,7 +376,7 @@ def _answer(result: ToolResult, may: _May, found: _Pairing, ledger: Ledger) -> _
         earlier = slot.answer
         assert earlier is not None
         turn.unsettled = True
-        if _is_interrupted(earlier) and not _is_interrupted(result):
+        if may.replaces and _is_interrupted(earlier) and not _is_interrupted(result):
             # Our own text stood in for the result that has now come.
             ledger.drop(PAR003, earlier, "id", related=(result,))
             found.gone.add(id(earlier))

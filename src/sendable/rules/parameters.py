@@ -225,6 +225,10 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
         if setting.name == "format" and setting.value.get("kind") in known.refused:
             ledger.strip(FLD001, setting, ())
             return None
+        if not setting.intact and "." in setting.name:
+            if not payload.is_inert(setting.value):
+                ledger.strip(FLD001, setting, ())
+            return None
         if _key(setting) in known.own or keep:
             return setting
         if setting.name in known.writable and setting.name not in seen | {_key(setting)}:

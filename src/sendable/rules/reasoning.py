@@ -10,6 +10,7 @@ import msgspec
 from sendable import payload
 from sendable.codes import (
     RSN001,
+    RSN012,
     RSN002,
     RSN003,
     RSN004,
@@ -74,14 +75,14 @@ def fit_signed(block: Reasoning, issuer: str, options: Options, ledger: Ledger) 
     What another model of the issuer made is sent: «a model reads its own blocks and those of a fixed set; unreadable blocks are dropped
     without error» (AH6, documented), which is noted.
 
-    Loses: RSN001, RSN002, RSN004, RSN005, RSN006, RSN010 (a note).
+    Loses: RSN002, RSN004, RSN005, RSN006, RSN010 (a note), RSN012.
     """
     if options.reasoning is not None:
         return _as_asked(block, options.reasoning, ledger)
     if block.signature is None or payload.is_blank(block.signature.value):
         return ledger.drop(RSN002, block, "signature")
     if issuer_of(block.signature, options) != issuer:
-        return ledger.drop(RSN001, block, "signature", issuer=issuer_of(block.signature, options))
+        return ledger.drop(RSN012, block, "signature", issuer=issuer_of(block.signature, options))
     if options.prefix_changed:
         return ledger.drop(RSN004, block, "signature")
     if not options.same_model:
@@ -94,14 +95,14 @@ def fit_thought(block: Reasoning, home: str, issuer: str, options: Options, ledg
 
     Source: «thought text parts may be sent back; not required» (GE16).
 
-    Loses: RSN001, RSN002, RSN004, RSN005, RSN006, RSN010.
+    Loses: RSN002, RSN004, RSN005, RSN006, RSN010, RSN012.
     """
     if options.reasoning is not None:
         return _as_asked(block, options.reasoning, ledger)
     if block.home != home:
         signed = fit_signed(block, issuer, options, ledger)
         if type(signed) is Reasoning and signed.signature is not None and not _is_base64(signed.signature):
-            return ledger.drop(RSN001, block, "signature")
+            return ledger.drop(RSN012, block, "signature")
         return signed
     fitted = fit_signature(block, issuer, options, ledger)
     if fitted.signature is None and (fitted.text is None or payload.is_empty(fitted.text)):

@@ -89,7 +89,7 @@ def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
     Where another vendor is the issuer, it hosts no tools: «its own `*_tool_result` server blocks» are what MiniMax does not take (section 9,
     measured 2026-09).
 
-    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, IDS004, MED001, MED002, MED003, MED004, PAR005, RSN001, RSN002, RSN004, RSN005, RSN006.
+    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, IDS004, MED001, MED002, MED003, MED004, PAR005, RSN002, RSN012, RSN004, RSN005, RSN006.
     """
     here = place(options)
 

@@ -313,9 +313,11 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
 def _read_parts(fields: Fields, value: Leaf, at: At, known: dict[str, tuple[str, Any]]) -> Sequence[Setting]:
     """A request field that is an object of several settings: each by itself, all written together again."""
     out: list[Setting] = []
+    # «metadata.role: Extra inputs are not permitted» (AN19): the field is written anew if it holds more than it may.
+    intact = at[-1] != "metadata" or fields.keys() <= known.keys()
     for inner, part in fields.items():
         name, read = known.get(inner, (f"{at[-1]}.{inner}", _same))
-        out.append(Setting(name, read(part), (at, inner), value, HOME, True))
+        out.append(Setting(name, read(part), (at, inner), value, HOME, intact))
     return out or (Setting("metadata", value, at, value, HOME, True),)
 
 

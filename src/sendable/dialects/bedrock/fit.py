@@ -79,7 +79,7 @@ def fit_block(options: Options, issuer: str | None = ISSUER, unsigned: bool = Tr
 
     `unsigned`: the models include some that think without signing, so that reasoning of Converse's own form needs no signature.
 
-    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, FLD001, MED001, MED002, MED003, MED004, RSN001, RSN002, RSN004, RSN005,
+    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, FLD001, MED001, MED002, MED003, MED004, RSN002, RSN012, RSN004, RSN005,
     RSN006.
     """
     here = place(options)

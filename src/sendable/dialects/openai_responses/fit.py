@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from sendable import payload
-from sendable.codes import BLK001, BLK002, FLD001, FLD004, MED001, RSN001, RSN002, RSN005
+from sendable.codes import BLK001, BLK002, FLD001, FLD004, MED001, RSN001, RSN002, RSN005, RSN012
 from sendable.conversation import (
     INSTRUCTING,
     Block,
@@ -110,7 +110,7 @@ def fit_block(options: Options, third_party: bool = False) -> FitBlock:
 
     `third_party`: a server that speaks this API and hosts no tools of its own: it takes readable reasoning back and nothing sealed.
 
-    Loses: ARG002, ARG004, BLK001, BLK002, BLK003, FLD001, FLD004, MED001, MED002, MED003, MED004, RES001, RSN001, RSN002, RSN003, RSN004,
+    Loses: ARG002, ARG004, BLK001, BLK002, BLK003, FLD001, FLD004, MED001, MED002, MED003, MED004, RES001, RSN001, RSN002, RSN003, RSN004, RSN012,
     RSN005, RSN006.
     """
     here = place(options)
@@ -232,7 +232,7 @@ def _unsealed(block: Reasoning, options: Options, ledger: Ledger) -> Block | Rec
     """
     foreign = block.signature is not None and issuer_of(block.signature, options) == ISSUER
     if block.text is None and (block.signature is None or foreign):
-        return ledger.drop(RSN002 if block.signature is None else RSN001, block, "signature")
+        return ledger.drop(RSN002 if block.signature is None else RSN012, block, "signature")
     if foreign:
         ledger.strip(RSN001, block, "signature")
         rest = {key: value for key, value in payload.members(block.raw).items() if key != "encrypted_content"}  # keeps: reported above
