@@ -43,6 +43,8 @@ def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
 
     Loses: MED003, MED004.
     """
+    if block.source == "text":
+        return _plain(block, ledger)
     if block.source != "base64":
         return block
     split = payload.split_data_url(block.data)
@@ -71,6 +73,21 @@ def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
     if named:
         ledger.degrade(MED003, block, fields, was=was, now=media_type)
     fitted: Media = changed(block, data=data, media_type=media_type)
+    return fitted
+
+
+def _plain(block: Media, ledger: Ledger) -> Media:
+    """A document of plain text, which is called that.
+
+    Loses: MED003.
+    """
+    if block.media_type == "text/plain":
+        return block
+    fields = paths.spelled(block.raw, "media_type")
+    given = paths.value_at(block.raw, fields)
+    if given is not paths.ABSENT and not payload.is_inert(given):
+        ledger.degrade(MED003, block, fields, now="text/plain")
+    fitted: Media = changed(block, media_type="text/plain")
     return fitted
 
 
