@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sendable import payload
 from sendable.codes import FLD001, SHP004, SHP005, SHP006, SHP011, SHP012
-from sendable.conversation import ROLES, STRANGE, Conversation, Message, Text, ToolCall, ToolResult, changed
+from sendable.conversation import ROLES, STRANGE, Conversation, Message, Reasoning, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
@@ -98,7 +98,7 @@ def tools_answer(conversation: Conversation, ledger: Ledger) -> Conversation:
 
 
 def flat_content(conversation: Conversation, ledger: Ledger) -> Conversation:
-    """Every content is one text. A list that holds calls or results is read as blocks; any other structure is written whole as JSON.
+    """Every content is one text. A list that holds calls, results or reasoning is read as blocks; any other structure is written whole as JSON.
 
     Source: the project's source documents (architecture 5.1).
 
@@ -121,22 +121,24 @@ def _flat_message(message: Message, ledger: Ledger) -> Message:
     if len(message.blocks) == 1 and type(message.blocks[0]) is ToolResult and message.blocks[0].at == message.at:
         result = message.blocks[0]
         return changed(message, blocks=(changed(result, content=(_serialized(content, message, ledger),)),))
-    inside = [block for block in message.blocks if block.at[0] == (message.at, "content")]  # keeps: only looks
-    if any(type(block) in (ToolCall, ToolResult) for block in inside):
+    # A request's own system field is its content itself.
+    places = ((message.at, "content"), message.at)
+    inside = [block for block in message.blocks if block.at[0] in places]  # keeps: only looks
+    if any(type(block) in (ToolCall, ToolResult, Reasoning) for block in inside):
+        # Reasoning too, lest its signature be written out in visible text.
         return changed(message)
-    rest = [
-        block for block in message.blocks if block.at[0] != (message.at, "content")
-    ]  # keeps: the content is the text put before it
+    rest = [block for block in message.blocks if block.at[0] not in places]  # keeps: the content is the text put before it
     return changed(message, blocks=(_serialized(content, message, ledger), *rest))
 
 
 def _serialized(content: object, message: Message, ledger: Ledger) -> Text:
     text = payload.as_json_text(content)
+    field = "content" if content is not message.raw else None
     if text is None:
-        ledger.degrade(SHP006, message, "content")
+        ledger.degrade(SHP006, message, field)
     else:
-        ledger.degrade(SHP005, message, "content")
-    return Text("" if text is None else text, (message.at, "content"))
+        ledger.degrade(SHP005, message, field)
+    return Text("" if text is None else text, (message.at, "content") if field else message.at)
 
 
 def content_in_lists(home: str) -> Rule:
