@@ -88,7 +88,7 @@ def fields(value: Leaf) -> dict[str, Any] | None:
         if _first(value) != _OBJECT:
             return None
         found = _decode_fields(value)
-        compact = len(_encode(found))
+        compact = _size(found, value)
         if compact != len(value):
             _require_all_keys(value, compact, 2 * len(found) - 1)
         return found
@@ -119,11 +119,21 @@ def objects(value: Leaf) -> Sequence[Any] | None:
             found = _decode_objects(value)
         except msgspec.ValidationError:
             return _decode_items(value)
-        compact = len(_encode(found))
+        compact = _size(found, value)
         if compact != len(value):
             _require_all_keys(value, compact, 2 * sum(map(len, found)) - 1)
         return found
     return items(value)
+
+
+def _size(found: Any, value: Raw) -> int:
+    """How many bytes objects of leaves that were read from `value` have when they are written again, without blanks."""
+    if len(value) < 4096:
+        return len(_encode(found))
+    # An image is not copied to be counted.
+    if type(found) is list:
+        return sum([_size(inner, value) + 1 for inner in found]) + (1 if found else 2)
+    return sum([len(_encode(key)) + len(inner) + 2 for key, inner in found.items()]) + (1 if found else 2)
 
 
 class _Function(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -141,22 +151,25 @@ _decode_calls = msgspec.json.Decoder(list[_Call]).decode
 _AROUND = len('{"id":"","type":"function","function":{"name":"","arguments":}}')
 
 
-def function_calls(value: Leaf) -> list[dict[str, Any]] | None:
-    """A list of calls that all have the everyday form, `{"id","type":"function","function":{"name","arguments"}}`, or None if it is no such
-    list, or is not held as bytes: one pass over these in place of one for each object and each short text in them."""
+def function_calls(value: Leaf) -> list[tuple[str, str, Raw, dict[str, Any]]] | None:
+    """Id, name, arguments and the object itself of each call of a list in which all have the everyday form,
+    `{"id","type":"function","function":{"name","arguments"}}`; None for any other list, and for one that is not held as bytes.
+
+    It is one pass over the bytes, in place of one for each object and each short text in them.
+    """
     if type(value) is not Raw:
         return None
     try:
         calls = _decode_calls(value)
     except msgspec.ValidationError:
         return None
-    found: list[dict[str, Any]] = []
+    found: list[tuple[str, str, Raw, dict[str, Any]]] = []
     compact = len(calls) + 1
     for call in calls:
-        function = call.function
-        name, arguments = function.name, function.arguments
-        compact += _AROUND + len(call.id) + len(name) + len(arguments)
-        found.append({"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}})
+        call_id, name, arguments = call.id, call.function.name, call.function.arguments
+        compact += _AROUND + len(call_id) + len(name) + len(arguments)
+        raw = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+        found.append((call_id, name, arguments, raw))
     # As many bytes as there are when it is written again, with blanks or without: no key was there twice, and no escape in a name.
     return found if compact == len(value) or (compact + 9 * len(calls) - 1 == len(value)) else None
 
@@ -287,8 +300,10 @@ def framed(data: bytes) -> Any:
                 if key in body and _first(body[key]) == _LIST:
                     body[key] = _decode_list(body[key])
         listed: list[Any] = next((body[key] for key in ("messages", "input", "contents") if type(body.get(key)) is list), [])
-        keys = len(body) + sum(map(len, listed)) if _all_objects(listed) else 0
-        _require_all_keys(data, len(_encode(body)), 2 * keys - (2 if listed else 1))
+        compact = len(_encode(body))
+        if compact != len(data):
+            keys = len(body) + sum(map(len, listed)) if _all_objects(listed) else 0
+            _require_all_keys(data, compact, 2 * keys - (2 if listed else 1))
         return body
     except (msgspec.MsgspecError, RecursionError):
         raise NotFramed from None
@@ -523,11 +538,15 @@ _BASE64 = bytes.maketrans(b"-_", b"+/")
 _BASE64_ONLY = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
+_PADDED = (b'""', b'"="', b'"=="')
+
+
 def is_clean_base64(data: Leaf) -> bool:
     """Whether a leaf is canonical base64: the standard alphabet, padded, no white space."""
-    raw = bytes(data)[1:-1] if type(data) is Raw else str(data).encode("ascii", "replace")
-    body = raw.rstrip(b"=")
-    return len(raw) % 4 == 0 and len(raw) - len(body) <= 2 and not body.translate(None, _BASE64_ONLY) and bool(body)
+    raw = bytes(data) if type(data) is Raw else b'"%b"' % str(data).encode("ascii", "replace")
+    # What is left without the alphabet: the quotes, and the padding if it is where it belongs.
+    left = raw.translate(None, _BASE64_ONLY)
+    return len(raw) % 4 == 2 and len(raw) > len(left) and left in _PADDED and raw.endswith(left[1:])
 
 
 def clean_base64(data: Leaf) -> Leaf | None:

@@ -14,6 +14,7 @@ import msgspec
 from sendable.conversation import (
     BLANK,
     EXTRA,
+    INSIDE,
     INSTRUCTING,
     LATE,
     MANY,
@@ -25,6 +26,7 @@ from sendable.conversation import (
     ROLES,
     RUN,
     SERVER,
+    SHOWN,
     SPECIAL,
     STRANGE,
     SYSTEM,
@@ -105,7 +107,7 @@ def _survey(messages: Sequence[Message]) -> int:
                         if not holds & BLANK and is_blank(inner.text):
                             holds |= BLANK
                     else:
-                        holds |= OPAQUE | MEDIA
+                        holds |= OPAQUE | MEDIA | INSIDE
             elif kind is ToolCall:
                 assert type(block) is ToolCall
                 if block.executor == "provider":
@@ -117,7 +119,7 @@ def _survey(messages: Sequence[Message]) -> int:
             elif kind is Reasoning:
                 holds |= REASONING
             elif kind is Media:
-                holds |= MEDIA
+                holds |= MEDIA | SHOWN if role == "assistant" else MEDIA
             else:
                 holds |= OPAQUE
     return holds

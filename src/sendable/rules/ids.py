@@ -229,11 +229,11 @@ def names(form: Form) -> Rule:
 
     def names(conversation: Conversation, ledger: Ledger) -> Conversation:
         messages = conversation.messages
-        declared = [_declared(setting) for setting in conversation.settings]
-        if all(name is None or form.pattern.fullmatch(name) for name in declared) and _all_acceptable(messages, form):
+        declared = [name for setting in conversation.settings if (name := _declared(setting)) is not None]
+        if all(map(form.pattern.fullmatch, declared)) and _all_acceptable(messages, form):
             return conversation
         renamed: dict[str, str] = {}
-        used = {name for name in declared if name is not None}
+        used = set(declared)
         settings = tuple([_renamed(setting, form, renamed, used, ledger) for setting in conversation.settings])
         if any(a is not b for a, b in zip(settings, conversation.settings, strict=True)):
             conversation = msgspec.structs.replace(conversation, settings=settings)

@@ -22,7 +22,7 @@ from sendable.codes import (
     RES002,
     Code,
 )
-from sendable.conversation import MEDIA, Block, Conversation, Media, Message, Text, ToolResult, changed
+from sendable.conversation import INSIDE, MEDIA, SHOWN, Block, Conversation, Media, Message, Text, ToolResult, changed
 from sendable.report import Ledger, Receipt
 from sendable.rules import Rule, lacks, with_messages
 
@@ -165,7 +165,7 @@ def media_out(*, of: Literal["results", "error results"], but_of: str | None = N
     """
 
     def media_out(conversation: Conversation, ledger: Ledger) -> Conversation:
-        if lacks(conversation, MEDIA):
+        if lacks(conversation, INSIDE):
             return conversation
         out: list[Message] = []
         waiting: list[Media] = []
@@ -229,7 +229,7 @@ def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Loses: MED005 (a move, for each).
     """
-    if lacks(conversation, MEDIA) or not any(
+    if lacks(conversation, SHOWN) or not any(
         message.role == "assistant" and any(type(block) is Media for block in message.blocks)
         for message in conversation.messages
     ):

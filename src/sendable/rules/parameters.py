@@ -278,13 +278,12 @@ _MODES = frozenset({"auto", "none", "required", "tool", "native"})
 def _is_ill_typed(setting: Setting, known: Parameters) -> bool:
     """Whether a value is of a JSON kind that no provider takes there: «Input should be a valid integer», and their like (AN20)."""
     if setting.name in _MANY:
-        fields = payload.fields(setting.raw)
         if setting.name == "tool":
             name = payload.string(setting.value.get("name"))
             regular = payload.kind(setting.value.get("description")) in ("text", "null")
             regular = regular and payload.kind(setting.value.get("parameters")) in ("object", "null")
             return name is None or not name.strip() or not regular
-        return fields is None
+        return payload.fields(setting.raw) is None
     if setting.name == "tool_choice" and isinstance(setting.value, dict) and not payload.is_null(setting.raw):
         mode, name = setting.value.get("mode"), setting.value.get("name")
         if mode not in _MODES or (mode == "tool" and type(name) is not str):

@@ -61,10 +61,11 @@ def _write_result(block: ToolResult) -> Wire:
     if block.executor == "provider":
         return _without(block)
     wire: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.id}
-    # Nothing inside: the field is left out, since whether an empty text is accepted there is not known (provider-rules 13.6).
-    content = _content(block.content) if block.content else None
-    if content is not None and not (type(content) is not list and payload.is_empty(content)):
-        wire["content"] = content
+    if block.content:
+        # Nothing inside: the field is left out, since whether an empty text is accepted there is not known (provider-rules 13.6).
+        content = _content(block.content)
+        if type(content) is list or not payload.is_empty(content):
+            wire["content"] = content
     if block.error is not None:
         wire["is_error"] = block.error
     return _with_extra(wire, block.extra)

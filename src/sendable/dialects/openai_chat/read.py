@@ -126,8 +126,8 @@ def read_calls(value: Leaf, at: At, context: Context) -> Sequence[Block]:
     everyday = payload.function_calls(value)
     if everyday is not None:
         return [
-            ToolCall(entry["id"], entry["function"]["name"], entry["function"]["arguments"], (at, index), entry, HOME, True)
-            for index, entry in enumerate(everyday)
+            ToolCall(call_id, name, arguments, (at, index), raw, HOME, True)
+            for index, (call_id, name, arguments, raw) in enumerate(everyday)
         ]
     entries = payload.objects(value)
     if entries is None:
@@ -356,15 +356,16 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
     return (Setting(key, value, at, value, HOME, True),)
 
 
+_TOOL = ("name", "description", "parameters", "strict")
+
+
 def _read_tool(entry: Leaf, at: At) -> Setting:
     fields = payload.fields(entry) or {}
     function = payload.fields(fields.get("function"))
     if payload.string(fields.get("type")) != "function" or function is None:
         return Setting("native_tool", entry, at, entry, HOME, True)
-    tool = {key: function[key] for key in ("name", "description", "parameters", "strict") if key in function}
-    return Setting(
-        "tool", tool, at, entry, HOME, True, remaining(function, ("name", "description", "parameters", "strict"))
-    )
+    tool = {key: function[key] for key in _TOOL if key in function}
+    return Setting("tool", tool, at, entry, HOME, True, remaining(function, _TOOL))
 
 
 def _read_choice(value: Leaf) -> Any:
