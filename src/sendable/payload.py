@@ -225,15 +225,15 @@ def is_blank(text: Leaf) -> bool:
 def says(text: Leaf, word: str) -> bool:
     """Whether a text leaf is a word, with nothing but white space around it."""
     if type(text) is Raw:
-        return len(memoryview(text)) < len(word) + 16 and _decode_str(text).strip() == word
+        return len(text) < len(word) + 16 and _decode_str(text).strip() == word
     return str(text).strip() == word
 
 
 def length(text: Leaf) -> int:
     """The number of characters of a text leaf."""
     if type(text) is Raw:
-        view = memoryview(text)
-        return len(view) - 2 if bytes(view).isascii() and b"\\" not in bytes(view) else len(_decode_str(text))
+        raw = bytes(text)
+        return len(raw) - 2 if raw.isascii() and b"\\" not in raw else len(_decode_str(text))
     return len(str(text))
 
 
@@ -274,7 +274,7 @@ def as_json_text(value: Leaf) -> Leaf | None:
 # From bytes to leaves.
 
 
-_SLICE = 16_384
+_SLICE = 8_192
 
 
 def framed(data: bytes) -> Any:

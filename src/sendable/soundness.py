@@ -17,6 +17,9 @@ from sendable.paths import At
 from sendable.payload import DEEPEST
 from sendable.report import Ledger
 
+_ALWAYS = frozenset({int, bool, type(None)})
+"""What is sound whatever its value."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -78,11 +81,10 @@ def _sound(value: Any, at: At, ledger: Ledger, above: tuple[int, ...]) -> Any:
         for key, inner in value.items():
             if type(key) is not str or "\0" in key or not (key.isascii() or _encodes(key)):
                 return _with_text_keys(value, at, ledger, above)
-            kept = (
-                inner
-                if type(inner) is str and inner.isascii() and "\0" not in inner
-                else _sound(inner, (at, key), ledger, above)
-            )
+            inner_kind = type(inner)
+            if inner_kind in _ALWAYS or (inner_kind is str and inner.isascii() and "\0" not in inner):
+                continue  # keeps: it is sound
+            kept = _sound(inner, (at, key), ledger, above)
             if kept is not inner:
                 copy = dict(value) if copy is None else copy
                 copy[key] = kept
@@ -92,8 +94,13 @@ def _sound(value: Any, at: At, ledger: Ledger, above: tuple[int, ...]) -> Any:
             ledger.degrade(SHP006, at, reason="contains itself or is nested too deeply")
             return None
         above = (*above, id(value))
-        kept_items = [_sound(inner, (at, index), ledger, above) for index, inner in enumerate(value)]
-        return value if all(kept is inner for kept, inner in zip(kept_items, value, strict=True)) else kept_items
+        items: list[Any] | None = None
+        for index, inner in enumerate(value):
+            kept = _sound(inner, (at, index), ledger, above)
+            if kept is not inner:
+                items = list(value) if items is None else items
+                items[index] = kept
+        return value if items is None else items
     if kind is float:
         if math.isfinite(value):
             return value
