@@ -28,7 +28,9 @@ def judge(body: Any) -> list[Finding]:
 
 def _judge(messages: list[Any]) -> Findings:
     for index, message in enumerate(messages):
-        if message.get("role") == "tool" and (index == 0 or messages[index - 1].get("role") not in ("assistant", "tool")):
+        if message.get("role") == "tool" and (
+            index == 0 or messages[index - 1].get("role") not in ("assistant", "tool")
+        ):
             yield Finding("MI3", f"messages[{index}]", "a tool message that follows no call")
         if "prefix" in message and (message.get("role") != "assistant" or index + 1 < len(messages)):
             yield Finding("MI5", f"messages[{index}]", "Assistant message with prefix True must be last message")

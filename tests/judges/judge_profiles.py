@@ -45,7 +45,9 @@ def _parts(*allowed: str) -> Callable[[Any], Findings]:
             content = message.get("content")
             for number, part in enumerate(content if isinstance(content, list) else ()):
                 if part.get("type") not in allowed:
-                    yield Finding("parts", f"messages[{index}].content[{number}]", f"a part of type {part.get('type')!r}")
+                    yield Finding(
+                        "parts", f"messages[{index}].content[{number}]", f"a part of type {part.get('type')!r}"
+                    )
 
     return parts
 

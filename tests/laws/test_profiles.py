@@ -19,7 +19,9 @@ from tests.laws.leaves import Planted
 from tests.laws.trial import tried
 from tests.laws.verdicts import described, lost, unlocated
 
-PROFILES = [name for name in sendable.target_names() if name.partition(":")[0] in ("openai-chat", "anthropic") and ":" in name]
+PROFILES = [
+    name for name in sendable.target_names() if name.partition(":")[0] in ("openai-chat", "anthropic") and ":" in name
+]
 SOURCES = ["openai-chat", "anthropic", "mixed"]
 PAIRS = [(source, target) for source in SOURCES for target in PROFILES]
 

@@ -12,7 +12,8 @@ ANTHROPIC = Dialect(
     before={},
     after={},
     body_keys=read.OWN
-    - {"model", "max_tokens", "temperature", "top_p", "stream", "metadata", "service_tier", "tools", "tool_choice"},
+    # `thinking` is a field of several servers that speak Chat as well (DS1, section 9).
+    - {"model", "max_tokens", "temperature", "top_p", "stream", "metadata", "service_tier", "thinking", "tools", "tool_choice"},
     read_setting=read.read_setting,
     write=write.write,
     write_settings=write.write_settings,
