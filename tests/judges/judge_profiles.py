@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.judges import judge_cohere, judge_mistral
-from tests.judges.findings import Finding, Findings, is_text
+from tests.judges.findings import Finding, Findings
 
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
