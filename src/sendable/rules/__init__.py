@@ -84,14 +84,12 @@ def _survey(messages: Sequence[Message]) -> int:
         if not blocks:
             holds |= BLANK
         for block in blocks:
-            kind = type(block)
             if block.extra is not None:
                 holds |= EXTRA
-            if kind is Text:
-                if not holds & BLANK and is_blank(block.text):  # type: ignore[union-attr]
+            if type(block) is Text:
+                if not holds & BLANK and is_blank(block.text):
                     holds |= BLANK
-            elif kind is ToolResult:
-                assert type(block) is ToolResult
+            elif type(block) is ToolResult:
                 if block.executor == "provider":
                     holds |= SERVER
                 if block.kind != "function":
@@ -108,17 +106,16 @@ def _survey(messages: Sequence[Message]) -> int:
                             holds |= BLANK
                     else:
                         holds |= OPAQUE | MEDIA | INSIDE
-            elif kind is ToolCall:
-                assert type(block) is ToolCall
+            elif type(block) is ToolCall:
                 if block.executor == "provider":
                     holds |= SERVER
                 if block.kind != "function":
                     holds |= SPECIAL
                 if type(block.id) is not str or block.by_name or not block.id.strip():
                     holds |= NUMBERED
-            elif kind is Reasoning:
+            elif type(block) is Reasoning:
                 holds |= REASONING
-            elif kind is Media:
+            elif type(block) is Media:
                 holds |= MEDIA | SHOWN if role == "assistant" else MEDIA
             else:
                 holds |= OPAQUE

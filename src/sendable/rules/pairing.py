@@ -313,9 +313,7 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, may: _May, ledg
             current = None
         own = 0
         for block in message.blocks:
-            kind = type(block)
-            if kind is ToolCall:
-                assert type(block) is ToolCall
+            if type(block) is ToolCall:
                 if block.executor == "provider":
                     continue  # keeps: server pairs are judged by `server_pairs`
                 key = _key(block)
@@ -337,8 +335,7 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, may: _May, ledg
                     found.waiting[key] = [(slot, current)]
                 else:
                     waiting.append((slot, current))
-            elif kind is ToolResult:
-                assert type(block) is ToolResult
+            elif type(block) is ToolResult:
                 if block.executor == "provider":
                     continue  # keeps: server pairs are judged by `server_pairs`
                 turn = _answer(block, may, found, ledger)
