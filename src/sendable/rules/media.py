@@ -43,8 +43,6 @@ def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
 
     Loses: MED003, MED004.
     """
-    if block.source == "text":
-        return _plain(block, ledger)
     if block.source != "base64":
         return block
     split = payload.split_data_url(block.data)
@@ -76,8 +74,8 @@ def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
     return fitted
 
 
-def _plain(block: Media, ledger: Ledger) -> Media:
-    """A document of plain text, which is called that.
+def plain_text(block: Media, ledger: Ledger) -> Media:
+    """A document of text that is called plain, where the target has no other word: «text/plain» is the one type of a text source.
 
     Loses: MED003.
     """

@@ -107,7 +107,7 @@ def _known_by_name(conversation: Conversation, ledger: Ledger) -> Conversation:
                 waiting = _Waiting(block, (index, number), run)
                 everyone.append(waiting)
                 by_name.setdefault((block.by_name, block.name if type(block.name) is str else None), []).append(waiting)
-                if not block.by_name:
+                if not block.by_name and is_usable(block.id):
                     by_id.setdefault(_key(block), []).append(waiting)
             elif type(block) is ToolResult and block.executor == "client":
                 name = block.name if type(block.name) is str and block.name.strip() else None

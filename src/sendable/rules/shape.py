@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sendable import payload
 from sendable.codes import FLD001, SHP004, SHP005, SHP006, SHP011, SHP012
-from sendable.conversation import ROLES, STRANGE, Conversation, Message, Reasoning, Text, ToolCall, ToolResult, changed
+from sendable.conversation import ROLES, Block, STRANGE, Conversation, Message, Reasoning, Text, ToolCall, ToolResult, changed
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
@@ -121,14 +121,17 @@ def _flat_message(message: Message, ledger: Ledger) -> Message:
     if len(message.blocks) == 1 and type(message.blocks[0]) is ToolResult and message.blocks[0].at == message.at:
         result = message.blocks[0]
         return changed(message, blocks=(changed(result, content=(_serialized(content, message, ledger),)),))
-    # A request's own system field is its content itself.
-    places = ((message.at, "content"), message.at)
-    inside = [block for block in message.blocks if block.at[0] in places]  # keeps: only looks
+    inside = [block for block in message.blocks if _in_content(block, message)]  # keeps: only looks
     if any(type(block) in (ToolCall, ToolResult, Reasoning) for block in inside):
         # Reasoning too, lest its signature be written out in visible text.
         return changed(message)
-    rest = [block for block in message.blocks if block.at[0] not in places]  # keeps: the content is the text put before it
+    rest = [block for block in message.blocks if not _in_content(block, message)]  # keeps: the content is the text put before it
     return changed(message, blocks=(_serialized(content, message, ledger), *rest))
+
+
+def _in_content(block: Block, message: Message) -> bool:
+    """Whether a block stands in the content of a message; a request's own system field is its content itself."""
+    return block.at[0] == (message.at, "content") or (block.at[0] == message.at and type(block.at[1]) is int)
 
 
 def _serialized(content: object, message: Message, ledger: Ledger) -> Text:

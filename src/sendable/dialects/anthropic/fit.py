@@ -13,7 +13,7 @@ from sendable.options import Options
 from sendable.report import Ledger, Receipt
 from sendable.rules.arguments import fit_arguments
 from sendable.rules.blocks import FitBlock, Place, drop_call, fit_opaque, misplaced
-from sendable.rules.media import fit_media
+from sendable.rules.media import fit_media, plain_text
 from sendable.rules.reasoning import fit_signed
 
 ISSUER = "anthropic"
@@ -121,7 +121,7 @@ def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
         if type(block) is Media:
             if message.role in ("system", "developer"):
                 return misplaced(block, ledger)
-            return fit_media(block, takes, HOME, ledger)
+            return fit_media(plain_text(block, ledger) if block.source == "text" else block, takes, HOME, ledger)
         if type(block) is Refusal:
             ledger.degrade(BLK002, block, kind="refusal")
             return Text(block.text, block.at)

@@ -540,7 +540,9 @@ _TOOL = ("name", "description", "parameters", "strict")
 
 def _read_tool(entry: Leaf, at: At) -> Setting:
     fields = payload.fields(entry) or {}
-    if payload.string(fields.get("type")) != "function" or "name" not in fields:
+    kind = payload.string(fields.get("type"))
+    # What has no type is no tool of OpenAI's own; a function without a name is judged as what it is.
+    if kind is not None and kind != "function":
         return Setting("native_tool", entry, at, entry, HOME, True)
     tool = {key: fields[key] for key in _TOOL if key in fields}
     return Setting("tool", tool, at, entry, HOME, True, remaining(fields, ("type", *_TOOL)))
