@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import TypeVar, assert_never
 
-from sendable import payload
-from sendable.codes import BLK002, MED001
+from sendable import paths, payload
+from sendable.codes import BLK002, FLD001, MED001, RSN001
 from sendable.conversation import (
     INSTRUCTING,
     Block,
@@ -19,8 +19,9 @@ from sendable.conversation import (
     ToolResult,
     changed,
 )
-from sendable.dialects.gemini.read import HOME, KEYS
+from sendable.dialects.gemini.read import HOME, KEYS, RESULT_PART, SIGNATURES
 from sendable.options import Options
+from sendable.payload import Leaf
 from sendable.report import Ledger, Receipt
 from sendable.rules.arguments import fit_arguments
 from sendable.rules.blocks import FitBlock, Place, drop_call, fit_opaque, misplaced
@@ -28,6 +29,9 @@ from sendable.rules.media import fit_media
 from sendable.rules.reasoning import fit_signature, fit_thought
 
 ISSUER = "google"
+
+Carrying = TypeVar("Carrying", ToolResult, Media, Opaque)
+Inner = TypeVar("Inner", Text, Media)
 
 
 def place(options: Options) -> Place:
@@ -87,40 +91,81 @@ def fit_block(options: Options) -> FitBlock:
         if type(block) is ToolResult:
             if block.executor == "provider":
                 return drop_call(BLK002, block, ledger, kind=block.kind)
-            return _fit_content(block, ledger)
+            return _well_signed(_fit_content(block, ledger), ledger)
         if type(block) is Reasoning:
             if message.role != "assistant":
                 return misplaced(block, ledger)
             return fit_thought(block, HOME, ISSUER, options, ledger)
         if type(block) is Media:
-            return _fit_media(block, message, ledger)
+            media = _fit_media(block, message, ledger)
+            return _well_signed(media, ledger) if type(media) is Media else media
         if type(block) is Refusal:
             ledger.degrade(BLK002, block, kind="refusal")
             return Text(block.text, block.at)
         if type(block) is Opaque:
             if message.role in INSTRUCTING and block.home == HOME:
                 return misplaced(block, ledger)
-            return fit_opaque(block, here, ledger)
+            kept = fit_opaque(block, here, ledger)
+            return _well_signed(kept, ledger) if type(kept) is Opaque else kept
         assert_never(block)
 
     return fit_block
 
 
-def _fit_content(result: ToolResult, ledger: Ledger) -> ToolResult:
-    """A result with nothing in it but texts and media.
+def _well_signed(block: Carrying, ledger: Ledger) -> Carrying:
+    """A block without a signature of its own, whose part may have one: it stays beside it if it can be one.
 
-    Loses: BLK003.
+    Loses: RSN001.
+    """
+    if block.extra is None or block.home != HOME:
+        return block
+    odd = [key for key in SIGNATURES if key in block.extra and not _may_sign(block.extra[key])]
+    if not odd:
+        return block
+    for key in odd:
+        ledger.strip(RSN001, block, (key,))
+    kept = {key: value for key, value in block.extra.items() if key not in odd}  # keeps: reported above
+    return changed(block, extra=kept or None)
+
+
+def _may_sign(value: Leaf) -> bool:
+    return payload.kind(value) == "text" and (payload.is_empty(value) or payload.clean_base64(value) is not None)
+
+
+def _fit_content(result: ToolResult, ledger: Ledger) -> ToolResult:
+    """A result with nothing in it but texts and media: a response is one text, and its parts have fewer fields than others.
+
+    Loses: BLK003, FLD001, RSN001.
     """
     kept: list[Block] = []
     for inner in result.content:
-        if type(inner) is Text or type(inner) is Media:
-            kept.append(inner)
+        if type(inner) is Text:
+            if inner.signature is not None:
+                ledger.strip(RSN001, inner, "signature")
+                inner = changed(inner, signature=None)
+            kept.append(_with_fields(inner, frozenset(), ledger))
+        elif type(inner) is Media:
+            kept.append(_with_fields(inner, RESULT_PART, ledger))
         else:
             misplaced(inner, ledger)
-    if len(kept) == len(result.content):
+    if len(kept) == len(result.content) and all(a is b for a, b in zip(kept, result.content, strict=True)):
         return result
     fitted: ToolResult = changed(result, content=tuple(kept))
     return fitted
+
+
+def _with_fields(block: Inner, known: frozenset[str], ledger: Ledger) -> Inner:
+    """A block inside a result with none but these fields.
+
+    Loses: FLD001.
+    """
+    kept = {key: value for key, value in (block.extra or {}).items() if key.partition(".")[0] in known}  # keeps: see below
+    if len(kept) == len(block.extra or ()):
+        return block
+    for key in block.extra or ():
+        if key not in kept:
+            ledger.strip(FLD001, block, paths.inside(block.raw, key))
+    return changed(block, extra=kept or None)
 
 
 def _fit_media(block: Media, message: Message, ledger: Ledger) -> Block | Receipt:

@@ -57,7 +57,6 @@ BESIDE = (
 DATA: dict[str, str] = {spelling: key for key in (*MODELLED, *OPAQUE) for spelling in (key, snake(key))}
 """Every spelling of the data of a part, and the key that it means."""
 
-_SIGNATURES = ("thoughtSignature", "thought_signature")
 _DATA = frozenset(DATA)
 _TEXT = _DATA | {"thought"}
 
@@ -85,23 +84,27 @@ _INNER_KINDS = {
 }
 _INNER = {spelling: known for outer, known in INNER.items() for spelling in (outer, snake(outer))}
 _DOTTED = frozenset(f"{outer}.{key}" for outer, known in _INNER.items() for key in known)
-PART = _both(" ".join(BESIDE)) | _DOTTED
+SIGNATURES = ("thoughtSignature", "thought_signature")
+PART = (_both(" ".join(BESIDE)) | _DOTTED) - set(SIGNATURES)
 
 _CALL = ("id", "name", "args")
 _RESULT = ("id", "name", "response", "parts")
 _BLOB = ("data", "mimeType", "mime_type", "displayName", "display_name")
 _FILE = ("fileUri", "file_uri", "mimeType", "mime_type", "displayName", "display_name")
 
+_MEDIA = frozenset({*_BLOB, *_FILE})
+
+RESULT_PART = _both("mediaProcessing mediaResolution videoMetadata documentMetadata spreadsheetMetadata audioMetadata")
+"""What may stand beside media inside a response (`gen` FunctionResponsePart)."""
+
 KEYS: dict[str, frozenset[str]] = {
     "text": PART,
     "functionCall": PART
     | {f"{outer}.{key}" for outer in _both("functionCall") for key in _both("partialArgs willContinue")},
     "functionResponse": PART
-    | {"name"}
+    | {"name", *SIGNATURES}
     | {f"{outer}.{key}" for outer in _both("functionResponse") for key in _both("willContinue scheduling")},
-    "inlineData": PART,
-    "fileData": PART,
-    **dict.fromkeys(OPAQUE, PART),
+    **dict.fromkeys(("inlineData", "fileData", *OPAQUE), PART | set(SIGNATURES)),
 }
 """The fields that a part may have beside what the hub models. The place is closed: «Unknown name "txt"» (`gen`: extra_forbidden)."""
 
@@ -185,7 +188,7 @@ def signature_of(fields: Fields) -> Signature | None:
 
 
 def _signature_key(fields: Fields) -> str | None:
-    for key in _SIGNATURES:
+    for key in SIGNATURES:
         value = fields.get(key)
         if payload.kind(value) == "text" and not payload.is_empty(value):
             return key
@@ -202,7 +205,7 @@ def _beside(fields: Fields) -> frozenset[str]:
 def _is_odd(fields: Fields) -> bool:
     """Whether something stands in the place of the signature that is none."""
     return any(
-        key in fields and key != _signature_key(fields) and not payload.is_inert(fields[key]) for key in _SIGNATURES
+        key in fields and key != _signature_key(fields) and not payload.is_inert(fields[key]) for key in SIGNATURES
     )
 
 
@@ -323,26 +326,29 @@ def _one_of(fields: Fields, *keys: str) -> Any:
 
 def read_media(key: str, inner: Fields, fields: Fields, at: At) -> Block:
     """`{"inlineData": {"mimeType", "data"}}` or `{"fileData": {"mimeType"?, "fileUri"}}`; a file of Google's own is its id."""
-    media_type = payload.string(_one_of(inner, "mimeType", "mime_type"))
-    name = _one_of(inner, "displayName", "display_name")
+    # What is no text there is a field that nobody can use.
+    texts = tuple([name for name in (*_BLOB, *_FILE) if payload.kind(inner.get(name)) in ("text", "null")])
+    words = {name: inner.get(name) for name in texts}
+    regular = all(name in words for name in inner if name in _MEDIA)
+    media_type = payload.string(_one_of(words, "mimeType", "mime_type"))
+    name = _one_of(words, "displayName", "display_name")
     extra = _more(fields, _DATA) if len(fields) > 1 else None
     if DATA[key] == "inlineData":
-        data = inner.get("data")
+        data = words.get("data")
         if payload.kind(data) == "text":
-            extra = _inside(extra, inner, _BLOB, key)
+            extra = _inside(extra, inner, tuple([name for name in texts if name in _BLOB]), key)
             shown = media_type
             if shown is None:
                 head = payload.base64_head(data)
                 shown = payload.media_type_of(head) if head is not None else None
-            return Media(
-                _media_kind(shown), "base64", data, shown, at, fields, HOME, media_type is not None, extra, name
-            )
+            intact = regular and media_type is not None
+            return Media(_media_kind(shown), "base64", data, shown, at, fields, HOME, intact, extra, name)
     else:
-        uri = _one_of(inner, "fileUri", "file_uri")
+        uri = _one_of(words, "fileUri", "file_uri")
         if payload.kind(uri) == "text" and not payload.is_blank(uri):
-            extra = _inside(extra, inner, _FILE, key)
+            extra = _inside(extra, inner, tuple([name for name in texts if name in _FILE]), key)
             source: Literal["file_id", "url"] = "file_id" if _is_own_file(payload.string(uri) or "") else "url"
-            return Media(_media_kind(media_type), source, uri, media_type, at, fields, HOME, True, extra, name)
+            return Media(_media_kind(media_type), source, uri, media_type, at, fields, HOME, regular, extra, name)
     return Opaque(DATA[key], at, fields, HOME)
 
 
