@@ -15,20 +15,25 @@ Level = Literal["allow", "report", "reject"]
 
 @final
 class Code(msgspec.Struct, frozen=True, gc=False):
-    """One kind of loss: `id`, `name`, its one-line message, and its level under the two policies."""
+    """One kind of loss: `id`, `name`, its one-line message, and its level under the two policies.
+
+    `unread`: what it reports is nothing that a model reads, so that no signature over earlier messages covers it: fields beside the
+    content, and the boundary between two messages of one role.
+    """
 
     id: str
     name: str
     message: str
     strict: Level = "reject"
     repair: Level = "report"
+    unread: bool = False
 
 
 CODES: dict[str, Code] = {}
 
 
 def _code(id: str, name: str, message: str, strict: Level = "reject", repair: Level = "report") -> Code:
-    CODES[id] = code = Code(id, name, message, strict, repair)
+    CODES[id] = code = Code(id, name, message, strict, repair, unread=id.startswith("FLD") or id == "ORD002")
     return code
 
 

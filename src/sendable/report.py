@@ -342,9 +342,7 @@ class Ledger:
             self._last[_message_of(at)] = entry
         if verb != "note" and verb != "fault":
             effect = min((_position(place) for place in (at, *places)), default=None)
-            # Joined messages of one role read the same: a provider sees no boundary between them.
-            quiet = code.id[:3] == "FLD" or code.id == "ORD002"
-            if effect is not None and not quiet and (self._first is None or effect < self._first[0]):
+            if effect is not None and not code.unread and (self._first is None or effect < self._first[0]):
                 self._first = (effect, entry)
         return _receipt(entry)
 
