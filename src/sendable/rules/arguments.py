@@ -37,6 +37,9 @@ def fit_arguments(call: ToolCall, form: Literal["object", "text", "parsed text"]
     if kind == "text":
         # Where the target parses it, the text of an object needs no other look.
         parsed = payload.arguments_value(value) if form != "text" else None
+        if parsed is None and form == "parsed text" and payload.kind(_as_bytes(value)) == "object":
+            # An object that only Python would read as another (a key twice) is sent as the text that it is.
+            return call
         if parsed is not None and payload.kind(parsed) == "object":
             return _with(call, parsed) if form == "object" else call
         if payload.is_blank(value) or payload.says(value, "null"):
@@ -55,6 +58,11 @@ def fit_arguments(call: ToolCall, form: Literal["object", "text", "parsed text"]
         return _empty(call, form, ledger)
     ledger.degrade(ARG002, call, "arguments", kind=kind)
     return _with(call, _wrapped(value, form))
+
+
+def _as_bytes(text: Leaf) -> Leaf:
+    """The JSON that a text of arguments holds, as the bytes that it is; None if it is none."""
+    return payload.arguments_value(text if type(text) is Raw else Raw(payload.encoded(text)))
 
 
 def _as_free_text(call: ToolCall, kind: str, ledger: Ledger) -> ToolCall:

@@ -10,7 +10,6 @@ import msgspec
 from sendable import payload
 from sendable.codes import (
     RSN001,
-    RSN012,
     RSN002,
     RSN003,
     RSN004,
@@ -21,6 +20,7 @@ from sendable.codes import (
     RSN009,
     RSN010,
     RSN011,
+    RSN012,
     SHP007,
     Code,
 )

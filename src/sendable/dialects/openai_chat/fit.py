@@ -11,7 +11,18 @@ from typing import TypeAlias, assert_never, final
 import msgspec
 
 from sendable.codes import BLK002, MED001
-from sendable.conversation import INSTRUCTING, Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
+from sendable.conversation import (
+    INSTRUCTING,
+    Block,
+    Media,
+    Message,
+    Opaque,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from sendable.dialects.openai_chat.read import HOME
 from sendable.options import Options
 from sendable.report import Ledger, Receipt

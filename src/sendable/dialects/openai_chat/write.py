@@ -157,10 +157,7 @@ def _write_assistant(message: Message) -> Wire:
 def _had_one_list(message: Message) -> bool:
     """Whether the message holds blocks of a dialect that has but one list for everything: its one text was in a block only because of
     that. What the message is by itself decides, and not what the history is, so that it is written the same in a longer one."""
-    for block in message.blocks:
-        if type(block) is not Text and block.home is not None and block.home != HOME:
-            return True
-    return False
+    return any(type(block) is not Text and block.home not in (None, HOME) for block in message.blocks)
 
 
 def _write_other(message: Message, out: list[Wire]) -> None:
