@@ -299,7 +299,8 @@ def framed(data: bytes) -> Any:
             for key in ("messages", "input", "contents"):
                 if key in body and _first(body[key]) == _LIST:
                     body[key] = _decode_list(body[key])
-        listed: list[Any] = next((body[key] for key in ("messages", "input", "contents") if type(body.get(key)) is list), [])
+        lists = [body[key] for key in ("messages", "input", "contents") if type(body.get(key)) is list]  # keeps: only looks
+        listed: Any = lists[0] if lists else []
         compact = len(_encode(body))
         if compact != len(data):
             keys = len(body) + sum(map(len, listed)) if _all_objects(listed) else 0

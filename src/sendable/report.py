@@ -322,7 +322,7 @@ class Ledger:
         elif type(field) is tuple:
             param = (at, *field)
         else:
-            raw = None if type(node) is tuple else node.raw
+            raw = getattr(node, "raw", None)
             read = getattr(node, str(field), None) if field in ("id", "name") else None
             param = (at, *paths.spelled(raw, str(field), read)) if raw is not None else (at, field)
         places = tuple(place if type(place) is tuple else place.at for place in related)

@@ -235,7 +235,7 @@ def _reasoning(items: list[Any], hosted: bool) -> Findings:
             yield Finding("OR17", at, "encrypted_content is not a string")
         after = next((later for later in items[index + 1 :] if later.get("type") != "reasoning"), None)
         kind = None if after is None else after.get("type", "message")
-        made = kind is not None and (after["role"] == "assistant" if kind == "message" else not kind.endswith("_output"))
+        made = after is not None and kind is not None and (after["role"] == "assistant" if kind == "message" else not kind.endswith("_output"))
         if item.get("id") is not None and not (made and kind not in ("additional_tools", "configuration_update", "mcp_approval_response")):
             yield Finding("OR14", at, "provided without its required following item")
 

@@ -118,7 +118,7 @@ def ids(form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, n
     """
 
     def ids(conversation: Conversation, ledger: Ledger) -> Conversation:
-        if type(form) is Form and lacks(conversation, NUMBERED) and _all_stand(conversation.messages, form):
+        if isinstance(form, Form) and lacks(conversation, NUMBERED) and _all_stand(conversation.messages, form):
             return conversation
         used: set[str] = set()
         # For each stored id of the turn, the new ids of its calls in order, and how many results have taken theirs.
@@ -142,7 +142,7 @@ def ids(form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, n
                 elif type(block) is ToolResult and block.executor == "client":
                     queue = waiting.get(_pairs_by(block))
                     new = queue.pop(0) if queue else taken.get(_pairs_by(block), block.id)
-                    taken[_pairs_by(block)] = new
+                    taken[_pairs_by(block)] = str(new)
                 else:
                     continue  # keeps: only calls and results have ids to rewrite
                 if new != block.id or type(block.id) is not str or block.by_name:
