@@ -365,7 +365,9 @@ def test_a_module_imports_from_its_own_layer_or_from_those_below(file: Path) -> 
         if imported:
             assert layer[imported.split(".")[0]] <= layer[own], f"{module(file)} imports {imported}"
         else:
-            assert own in ("cli", "__main__", "gateway", "render", "matrix"), f"{module(file)} imports the package itself"
+            assert own in ("cli", "__main__", "gateway", "render", "matrix"), (
+                f"{module(file)} imports the package itself"
+            )
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if "dialects" in file.parts], ids=where)

@@ -83,7 +83,9 @@ FLD010 = _code("FLD010", "ill-typed-parameter", "the value is of a kind that the
 # SYS: system and developer messages.
 SYS001 = _code("SYS001", "late-system", "a system message stood where the target takes none", strict="report")
 SYS002 = _code("SYS002", "demoted-system", "the target has no place for instructions; they are sent as user text")
-SYS003 = _code("SYS003", "joined-system", "the target takes one system message; this one joins the first", strict="report")
+SYS003 = _code(
+    "SYS003", "joined-system", "the target takes one system message; this one joins the first", strict="report"
+)
 
 # PAR: which result answers which call.
 PAR001 = _code("PAR001", "unanswered-call", "no result answers this call")
@@ -143,10 +145,14 @@ ORD007 = _code("ORD007", "misplaced-prefix", "only the last message can be a pre
 ORD008 = _code("ORD008", "text-beside-tools", "the target takes no other content beside tool blocks in one message")
 
 # CON: what the provider holds, and the history only points at.
-CON001 = _code("CON001", "foreign-handle", "the handle means something only to the provider that holds the earlier conversation")
+CON001 = _code(
+    "CON001", "foreign-handle", "the handle means something only to the provider that holds the earlier conversation"
+)
 CON002 = _code("CON002", "unresolvable-reference", "the item is only referred to, and nobody holds it for the target")
 CON003 = _code(
-    "CON003", "sealed-summary", "earlier conversation is contained in this summary, which only the provider that made it can read"
+    "CON003",
+    "sealed-summary",
+    "earlier conversation is contained in this summary, which only the provider that made it can read",
 )
 CON004 = _code("CON004", "repeated-item", "an earlier item has the same id")
 
@@ -183,14 +189,18 @@ RSN006 = _code(
 RSN007 = _code(
     "RSN007",
     "reasoning-required",
-    "with thinking on, this turn would have to start with reasoning that the history does not hold")
+    "with thinking on, this turn would have to start with reasoning that the history does not hold",
+)
 RSN008 = _code(
     "RSN008",
     "placeholder-reasoning",
     "the target wants the reasoning of every turn with calls back, and the history holds none; words that say so stand for it",
 )
 RSN009 = _code(
-    "RSN009", "reasoning-details", "the target takes reasoning as plain text; the details beside it are gone", strict="report"
+    "RSN009",
+    "reasoning-details",
+    "the target takes reasoning as plain text; the details beside it are gone",
+    strict="report",
 )
 RSN010 = _code(
     "RSN010",

@@ -174,9 +174,24 @@ class Setting(msgspec.Struct, frozen=True, gc=False):
 Node: TypeAlias = Block | Message | Setting
 
 
-SYSTEM, MEDIA, REASONING, OPAQUE, SERVER, EXTRA, BLANK, MANY, MIXED, LATE, STRANGE, SPECIAL, NUMBERED, RUN, INSIDE, SHOWN = (
-    1 << bit for bit in range(16)
-)
+(
+    SYSTEM,
+    MEDIA,
+    REASONING,
+    OPAQUE,
+    SERVER,
+    EXTRA,
+    BLANK,
+    MANY,
+    MIXED,
+    LATE,
+    STRANGE,
+    SPECIAL,
+    NUMBERED,
+    RUN,
+    INSIDE,
+    SHOWN,
+) = (1 << bit for bit in range(16))
 """What `Conversation.holds` may say: system or developer messages; media; reasoning; opaque blocks; calls or results of the provider;
 fields that the hub does not model; blank texts and messages without blocks; assistant messages of several blocks; results beside other
 content or in a user message; system messages behind others; roles that are none of the hub's; calls or results that are not of a function;

@@ -21,6 +21,7 @@ from msgspec import Raw
 Leaf = object
 Kind = Literal["text", "list", "object", "number", "bool", "null", "other"]
 
+
 class NotFramed(Exception):
     """These bytes hold something that has to be decoded to be put right, or no JSON at all."""
 
@@ -299,7 +300,9 @@ def framed(data: bytes) -> Any:
             for key in ("messages", "input", "contents"):
                 if key in body and _first(body[key]) == _LIST:
                     body[key] = _decode_list(body[key])
-        lists = [body[key] for key in ("messages", "input", "contents") if type(body.get(key)) is list]  # keeps: only looks
+        lists = [
+            body[key] for key in ("messages", "input", "contents") if type(body.get(key)) is list
+        ]  # keeps: only looks
         listed: Any = lists[0] if lists else []
         compact = len(_encode(body))
         if compact != len(data):
@@ -372,7 +375,11 @@ def _is_utf8(data: bytes) -> bool:
         while start < len(data):
             window = data[start : start + _SLICE]
             # A character that the window cuts in two is left to the next one, unless there is none.
-            start += len(window) if window.isascii() else codecs.utf_8_decode(window, "strict", start + _SLICE >= len(data))[1]
+            start += (
+                len(window)
+                if window.isascii()
+                else codecs.utf_8_decode(window, "strict", start + _SLICE >= len(data))[1]
+            )
     except UnicodeDecodeError:
         return False
     return True

@@ -178,7 +178,9 @@ def _is_same(conversation: Conversation, read_in: Conversation) -> bool:
     return (
         len(conversation.messages) == len(read_in.messages)
         and conversation.settings is read_in.settings
-        and all(now.raw is was.raw and now.intact for now, was in zip(conversation.messages, read_in.messages, strict=True))
+        and all(
+            now.raw is was.raw and now.intact for now, was in zip(conversation.messages, read_in.messages, strict=True)
+        )
     )
 
 

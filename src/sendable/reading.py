@@ -11,7 +11,18 @@ from typing import Any, TypeAlias
 
 from sendable import payload
 from sendable.codes import SHP001, SHP002, SHP003, SHP005, SHP011
-from sendable.conversation import ROLES, Block, Conversation, Fields, Message, Opaque, Setting, Text, ToolCall, ToolResult
+from sendable.conversation import (
+    ROLES,
+    Block,
+    Conversation,
+    Fields,
+    Message,
+    Opaque,
+    Setting,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from sendable.dialects import Claimed, Context, Dialect, ReadBlock, ReadField, identifier, remaining
 from sendable.paths import At
 from sendable.payload import Leaf
@@ -22,7 +33,12 @@ LIST_KEYS = ("messages", "input", "contents")
 
 
 Tables: TypeAlias = tuple[
-    dict[str, ReadBlock], dict[str, ReadField], dict[str, ReadField], dict[str, str], dict[str, ReadBlock], list[Claimed]
+    dict[str, ReadBlock],
+    dict[str, ReadField],
+    dict[str, ReadField],
+    dict[str, str],
+    dict[str, ReadBlock],
+    list[Claimed],
 ]
 
 _MERGED: dict[tuple[int, ...], tuple[Tables, tuple[Dialect, ...]]] = {}
@@ -77,7 +93,10 @@ def read(
     messages: list[Message] = []
     settings: list[Setting] = []
     # One order whether the body came as bytes or as objects, so that both report alike.
-    for name in (*(name for name in payload.COMMON if name in body), *(name for name in body if name not in payload.COMMON)):
+    for name in (
+        *(name for name in payload.COMMON if name in body),
+        *(name for name in body if name not in payload.COMMON),
+    ):
         value = body[name]
         if name == key:
             continue  # keeps: the messages are read below

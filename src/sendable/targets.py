@@ -116,7 +116,9 @@ from sendable.rules.shape import (
 from sendable.rules.system import answerable, demote_system, hoist_system, mid_system, one_system, system_after_user
 from sendable.rules.turns import calls_together, no_hollow_items, ordinary_calls, whole_turns
 
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI, BEDROCK, FLAT)}
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect for dialect in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI, BEDROCK, FLAT)
+}
 """Every dialect, by name; where two know a block, the first one counts."""
 
 Compose = Callable[[Options, str | None], list[Rule]]
@@ -676,9 +678,7 @@ def _gemini(three: bool = False) -> Compose:
             *((signatures_bound, *empty, turns, first_call_signed) if three else ()),
             user_first,
             *(() if options.allow_prefill else (user_last,)),
-            fit_parameters(
-                GEMINI_3_PARAMETERS if three else GEMINI_PARAMETERS, model, options.unknown == "keep"
-            ),
+            fit_parameters(GEMINI_3_PARAMETERS if three else GEMINI_PARAMETERS, model, options.unknown == "keep"),
             stands_by_itself(
                 frozenset({"cachedContent", "cached_content"}), frozenset({"tools", "toolConfig", "tool_config"})
             ),

@@ -38,7 +38,9 @@ def complaints(target: str, body: Any, *, whole: bool = False) -> list[str]:
         found = judge_anthropic.judge(
             body, whole=whole, mid_system="mid-system" in profile, prefill="no-prefill" not in profile
         )
-        return [str(finding) for finding in found or judge_profiles.judge(profile, body)] or [f"SDK: {text}" for text in sdk.anthropic(body)]
+        return [str(finding) for finding in found or judge_profiles.judge(profile, body)] or [
+            f"SDK: {text}" for text in sdk.anthropic(body)
+        ]
     if dialect == "gemini":
         return [str(finding) for finding in judge_gemini.judge(body, three=profile == "3")] or [
             f"SDK: {text}" for text in sdk.gemini(body)

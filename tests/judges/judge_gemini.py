@@ -184,11 +184,7 @@ def _body_fields(fields: dict[str, Any]) -> Findings:
                         yield Finding("GE2", at, "instructions are text")
     given = fields.get("tools")
     tools = given if isinstance(given, list) else []
-    declared = [
-        _fields(declaration)
-        for tool in tools
-        for declaration in _fields(tool).get("functionDeclarations", [])
-    ]
+    declared = [_fields(declaration) for tool in tools for declaration in _fields(tool).get("functionDeclarations", [])]
     if len(declared) > 512:
         yield Finding("GE10", "tools", "more than 512 declarations")
     for declaration in declared:

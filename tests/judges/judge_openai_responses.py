@@ -106,7 +106,11 @@ def _shape(body: Any) -> Findings:
             yield Finding("OR1", at, f"{kind!r} is no item")
         else:
             for key in sorted(_ITEMS[kind] - item.keys()):
-                yield Finding("OR16" if kind == "reasoning" else "OR22" if kind == "compaction" else "OR8", at, f"{kind} without {key}")
+                yield Finding(
+                    "OR16" if kind == "reasoning" else "OR22" if kind == "compaction" else "OR8",
+                    at,
+                    f"{kind} without {key}",
+                )
             yield from _item(item, kind, at)
         if kind == "compaction_trigger" and index < len(items) - 1:
             yield Finding("OR22", at, "must be the final input item")
@@ -115,7 +119,9 @@ def _shape(body: Any) -> Findings:
 def _message(item: dict[str, Any], at: str) -> Findings:
     role, content = item.get("role"), item.get("content")
     if role not in _ROLES:
-        yield Finding("OR28" if role in ("unknown", "critic", "discriminator", "tool") else "OR1", at, f"invalid role {role!r}")
+        yield Finding(
+            "OR28" if role in ("unknown", "critic", "discriminator", "tool") else "OR1", at, f"invalid role {role!r}"
+        )
         return
     if "phase" in item and role != "assistant" and item["phase"] is not None:
         yield Finding("OR1", at, "a phase is the assistant's")
@@ -126,7 +132,12 @@ def _message(item: dict[str, Any], at: str) -> Findings:
         yield Finding("OR1", at, "content is neither a string nor a list")
     else:
         for number, part in enumerate(content):
-            yield from _part(part, _OUTPUT if role == "assistant" else _INPUT, f"{at}.content[{number}]", "OR2" if role == "assistant" else "OR1")
+            yield from _part(
+                part,
+                _OUTPUT if role == "assistant" else _INPUT,
+                f"{at}.content[{number}]",
+                "OR2" if role == "assistant" else "OR1",
+            )
 
 
 def _part(part: Any, allowed: set[str], at: str, rule: str) -> Findings:
@@ -161,7 +172,9 @@ def _item(item: dict[str, Any], kind: str, at: str) -> Findings:
         yield Finding("OR5", at, "the call_id is too long")
     if kind in _CALLS and not (isinstance(item.get("name"), str) and _NAME.match(item["name"])):
         yield Finding("OR7", at, f"a tool cannot be called {item.get('name')!r}")
-    if item.get("namespace") is not None and not (isinstance(item["namespace"], str) and _NAMESPACE.match(item["namespace"])):
+    if item.get("namespace") is not None and not (
+        isinstance(item["namespace"], str) and _NAMESPACE.match(item["namespace"])
+    ):
         yield Finding("OR7", at, "not a namespace")
     key = {"function_call": "arguments", "custom_tool_call": "input", "mcp_call": "arguments"}.get(kind)
     if key is not None and not isinstance(item.get(key), str):
@@ -179,7 +192,9 @@ def _item(item: dict[str, Any], kind: str, at: str) -> Findings:
         yield Finding("OR16", at, "summary is not a list")
     if kind == "compaction" and not isinstance(item.get("encrypted_content"), str):
         yield Finding("OR22", at, "encrypted_content is not a string")
-    if kind == "web_search_call" and not (isinstance(item.get("action"), dict) and isinstance(item["action"].get("type"), str)):
+    if kind == "web_search_call" and not (
+        isinstance(item.get("action"), dict) and isinstance(item["action"].get("type"), str)
+    ):
         yield Finding("OR24", at, "action without a type")
 
 
@@ -235,8 +250,14 @@ def _reasoning(items: list[Any], hosted: bool) -> Findings:
             yield Finding("OR17", at, "encrypted_content is not a string")
         after = next((later for later in items[index + 1 :] if later.get("type") != "reasoning"), None)
         kind = None if after is None else after.get("type", "message")
-        made = after is not None and kind is not None and (after["role"] == "assistant" if kind == "message" else not kind.endswith("_output"))
-        if item.get("id") is not None and not (made and kind not in ("additional_tools", "configuration_update", "mcp_approval_response")):
+        made = (
+            after is not None
+            and kind is not None
+            and (after["role"] == "assistant" if kind == "message" else not kind.endswith("_output"))
+        )
+        if item.get("id") is not None and not (
+            made and kind not in ("additional_tools", "configuration_update", "mcp_approval_response")
+        ):
             yield Finding("OR14", at, "provided without its required following item")
 
 

@@ -176,7 +176,9 @@ def openai_responses(body: dict[str, Any]) -> list[str]:
         refused = [] if isinstance(items, str) else _refusals("responses items", items)
         return refused + ([] if isinstance(body.get("instructions", ""), str) else ["instructions: not a text"])
     # The model is copied and never judged (promise 11).
-    known = {key: value for key, value in body.items() if key != "client_metadata" and value is not None} | {"model": "m"}
+    known = {key: value for key, value in body.items() if key != "client_metadata" and value is not None} | {
+        "model": "m"
+    }
     return _refusals("responses streamed body" if body.get("stream") else "responses body", {**known, "input": items})
 
 
@@ -204,7 +206,9 @@ def gemini(body: dict[str, Any]) -> list[str]:
             try:
                 _google(camel).validate_python(value)
             except ValidationError as error:
-                refused += [f"{key}.{'.'.join(str(step) for step in found['loc'])}: {found['msg']}" for found in error.errors()]
+                refused += [
+                    f"{key}.{'.'.join(str(step) for step in found['loc'])}: {found['msg']}" for found in error.errors()
+                ]
     return refused
 
 

@@ -146,6 +146,7 @@ ANTHROPIC_BAD: list[tuple[str, list[Any]]] = [
     ("AH1", [USER, said({"type": "redacted_thinking"}, text("x"))]),
 ]
 
+
 def item(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields}
 
@@ -219,7 +220,10 @@ def test_the_responses_judge_refuses(rule: str, items: list[Any]) -> None:
     [
         [SAID, USER, {"role": "developer", "content": "x"}],
         [THOUGHT, {**FN, "id": "fc_1"}, USER, OUT],
-        [item("custom_tool_call", call_id="a", name="f", input="x"), *[item("custom_tool_call_output", call_id="a", output="x")] * 2],
+        [
+            item("custom_tool_call", call_id="a", name="f", input="x"),
+            *[item("custom_tool_call_output", call_id="a", output="x")] * 2,
+        ],
         [item("function_call_output", name="f", output="x"), USER],
     ],
 )

@@ -24,7 +24,18 @@ _CALL_IDS = ("id", "tool_call_id", "call_id", "toolCallId", "toolUseId", "tool_u
 _NAMES = ("name",)
 _ARGUMENTS = ("arguments", "input", "args")
 _CONTENTS = ("content", "text", "thinking", "reasoning_content", "refusal", "parts", "response")
-_HANDLES = ("signature", "data", "file_id", "encrypted_content", "url", "file_data", "media_type", "mimeType", "thoughtSignature", "fileUri")
+_HANDLES = (
+    "signature",
+    "data",
+    "file_id",
+    "encrypted_content",
+    "url",
+    "file_data",
+    "media_type",
+    "mimeType",
+    "thoughtSignature",
+    "fileUri",
+)
 
 HUGE = 12345678901234567890123456789
 BAD_IDS: list[Any] = [
@@ -275,7 +286,9 @@ def lose_block(draw: Draw, messages: list[Any]) -> None:
 
 def shuffle_blocks(draw: Draw, messages: list[Any]) -> None:
     """The blocks of one list stand in another order."""
-    lists = [node[key] for node, key in _spots(messages, ("content", "parts", "tool_calls")) if isinstance(node[key], list)]
+    lists = [
+        node[key] for node, key in _spots(messages, ("content", "parts", "tool_calls")) if isinstance(node[key], list)
+    ]
     if lists:
         draw(st.sampled_from(lists)).reverse()
 

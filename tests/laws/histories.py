@@ -262,11 +262,24 @@ def odd_bodies() -> st.SearchStrategy[Any]:
         {"role": roles},
         optional={"content": value, "tool_calls": value, "tool_call_id": value, "name": value, "function_call": value},
     )
-    kinds = st.sampled_from(["message", "reasoning", "function_call", "function_call_output", "web_search_call", "x_call"])
+    kinds = st.sampled_from(
+        ["message", "reasoning", "function_call", "function_call_output", "web_search_call", "x_call"]
+    )
     keys = ("role", "id", "call_id", "name", "arguments", "output", "summary", "content", "encrypted_content", "status")
     item = st.fixed_dictionaries({"type": st.one_of(kinds, value)}, optional=dict.fromkeys(keys, value))
     listed = st.lists(st.one_of(message, item, value), max_size=4)
-    words = ("model", "system", "tools", "tool_choice", "max_tokens", "stop", "metadata", "thinking", "x", "instructions")
+    words = (
+        "model",
+        "system",
+        "tools",
+        "tool_choice",
+        "max_tokens",
+        "stop",
+        "metadata",
+        "thinking",
+        "x",
+        "instructions",
+    )
     bodies = [
         st.fixed_dictionaries({name: st.one_of(listed, value)}, optional=dict.fromkeys(words, value))
         for name in sorted({spoken.list_name for spoken in DIALECTS.values()})

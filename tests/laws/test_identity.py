@@ -48,8 +48,13 @@ def calls(messages: list[Any]) -> bool:
     blocks = [block for message in messages if isinstance(message.get("content"), list) for block in message["content"]]
     items = [message for message in messages if str(message.get("type")).endswith("_call")]
     parts = [part for message in messages for part in message.get("parts") or ()]
-    return any(message.get("tool_calls") for message in messages) or bool(items) or any(
-        block.get("type") == "tool_use" or "toolUse" in block or "functionCall" in block or "function_call" in block for block in [*blocks, *parts]
+    return (
+        any(message.get("tool_calls") for message in messages)
+        or bool(items)
+        or any(
+            block.get("type") == "tool_use" or "toolUse" in block or "functionCall" in block or "function_call" in block
+            for block in [*blocks, *parts]
+        )
     )
 
 

@@ -14,7 +14,20 @@ from tests.laws.leaves import Planted
 from tests.laws.places import BadPath, resolve
 from tests.laws.verdicts import unlocated
 
-NAMED = ("id", "name", "title", "filename", "displayName", "tool_call_id", "tool_use_id", "call_id", "toolCallId", "toolUseId", "role", "type")
+NAMED = (
+    "id",
+    "name",
+    "title",
+    "filename",
+    "displayName",
+    "tool_call_id",
+    "tool_use_id",
+    "call_id",
+    "toolCallId",
+    "toolUseId",
+    "role",
+    "type",
+)
 
 
 def report_of(history: Any, target: str) -> Report:

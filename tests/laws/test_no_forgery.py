@@ -13,7 +13,13 @@ from tests.laws import histories
 from tests.laws.leaves import Planted
 from tests.laws.places import parse, within
 
-ISSUERS = {"openai-chat": "openai", "openai-responses": "openai", "anthropic": "anthropic", "gemini": "google", "bedrock-converse": "anthropic"}
+ISSUERS = {
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+    "anthropic": "anthropic",
+    "gemini": "google",
+    "bedrock-converse": "anthropic",
+}
 """The vendor that reads a target's requests; `flat` is nobody's."""
 
 

@@ -63,7 +63,9 @@ def settled(target: str, planted: Planted, n: int, result: sendable.Result) -> S
     for position, (_, block) in enumerate(found):
         if any(token in block for token in late):
             # What stands before it and says nothing (an empty content) is of the same turn.
-            while position and not any(token in found[position - 1][1] for token in tokens_between(planted, 0, turns[-1])):
+            while position and not any(
+                token in found[position - 1][1] for token in tokens_between(planted, 0, turns[-1])
+            ):
                 position -= 1
             return found[:position]
     # The last turn left nothing that can be recognized (it was dropped, or holds no token): everything from the last assistant block on is its.

@@ -20,6 +20,7 @@ from sendable.report import Ledger
 Wire = NewType("Wire", dict[str, Any])
 """A written JSON object. Only writers make one, so that a writer cannot return nothing."""
 
+
 def as_it_came(node: Block | Message) -> Wire:
     """The caller's own object, which nothing has touched. What is written is detached from it unless the caller asks to share."""
     raw: Any = node.raw

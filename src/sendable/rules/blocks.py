@@ -132,9 +132,7 @@ def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledg
     return fit_fields(fitted, fitted.extra, known, place, ledger)
 
 
-def _fit_inside(
-    result: ToolResult, message: Message, fit_block: FitBlock, place: Place, ledger: Ledger
-) -> ToolResult:
+def _fit_inside(result: ToolResult, message: Message, fit_block: FitBlock, place: Place, ledger: Ledger) -> ToolResult:
     """A result whose blocks are ones that the target can write inside a result. No result holds calls, results or reasoning of its own."""
     inside: list[Block] = []
     for inner in result.content:
@@ -280,7 +278,9 @@ def known_references(conversation: Conversation, ledger: Ledger) -> Conversation
     """
     if lacks(conversation, OPAQUE):
         return conversation
-    declared = {_tool_name(setting.value) for setting in conversation.settings if setting.name in ("tool", "native_tool")}
+    declared = {
+        _tool_name(setting.value) for setting in conversation.settings if setting.name in ("tool", "native_tool")
+    }
     if not declared:
         return conversation
     out: list[Message] = []
@@ -333,7 +333,12 @@ def marks_on_blocks(kind: str, key: str) -> Rule:
             for block in message.blocks:
                 before = blocks[-1] if blocks else None
                 mark = block.extra.get(key) if type(block) is Opaque and block.kind == kind and block.extra else None
-                if mark is not None and before is not None and type(before) is not Reasoning and not _bears(before, key):
+                if (
+                    mark is not None
+                    and before is not None
+                    and type(before) is not Reasoning
+                    and not _bears(before, key)
+                ):
                     blocks[-1] = changed(before, extra={**(before.extra or {}), key: mark})
                 else:
                     blocks.append(block)
@@ -377,7 +382,9 @@ def marks_behind(key: str, kind: str, point: Callable[[Any, Block], Opaque | Non
                 if type(block) is not ToolResult or type(following) is not ToolResult:
                     blocks.extend(points[-1:])
                     points.clear()
-            if any(a is not b for a, b in zip(blocks, message.blocks, strict=False)) or len(blocks) != len(message.blocks):
+            if any(a is not b for a, b in zip(blocks, message.blocks, strict=False)) or len(blocks) != len(
+                message.blocks
+            ):
                 message = changed(message, blocks=tuple(blocks))
                 touched = True
             out.append(message)
@@ -406,7 +413,9 @@ def _unmarked(
         points.append(made)
     elif not payload.is_inert(mark):
         ledger.strip(FLD001, block, (key,))
-    rest = {name: value for name, value in block.extra.items() if name != key}  # keeps: the mark is a block, or reported
+    rest = {
+        name: value for name, value in block.extra.items() if name != key
+    }  # keeps: the mark is a block, or reported
     unmarked: Block = changed(block, extra=rest or None)
     return unmarked
 

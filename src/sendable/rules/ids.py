@@ -80,7 +80,9 @@ def digest_form(length: int) -> Form:
     def candidates(value: str) -> Iterator[str]:
         number = 0
         while True:
-            hashed = hashlib.blake2b(f"{number}:{value}".encode("utf-8", "surrogatepass"), digest_size=length * 2).digest()
+            hashed = hashlib.blake2b(
+                f"{number}:{value}".encode("utf-8", "surrogatepass"), digest_size=length * 2
+            ).digest()
             yield "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in hashed[:length])
             number += 1
 
@@ -161,7 +163,9 @@ def _without_aliases(block: ToolCall | ToolResult) -> Fields | None:
     """The other fields of a block whose id is now another one: without those that spell the old one, which the rename speaks of."""
     if block.extra is None:
         return None
-    return {key: value for key, value in block.extra.items() if not is_alias(block, key, value)} or None  # keeps: see above
+    return {
+        key: value for key, value in block.extra.items() if not is_alias(block, key, value)
+    } or None  # keeps: see above
 
 
 def _all_stand(messages: Sequence[Message], form: Form) -> bool:
@@ -331,7 +335,12 @@ def named_results(conversation: Conversation, ledger: Ledger) -> Conversation:
             elif type(block) is ToolResult and block.executor == "client":
                 name = called.get(_pairs_by(block), block.name)
                 if name != block.name:
-                    if type(block.name) is str and block.name.strip() and block.extra is not None and "name" in block.extra:
+                    if (
+                        type(block.name) is str
+                        and block.name.strip()
+                        and block.extra is not None
+                        and "name" in block.extra
+                    ):
                         # One that stood in a field of its own was reported with the pair.
                         ledger.rename(IDS002, block, "name", new=name)
                     blocks = list(message.blocks) if blocks is None else blocks

@@ -8,7 +8,18 @@ import msgspec
 
 from sendable import payload
 from sendable.codes import LIM001, LIM002, LIM003
-from sendable.conversation import EXTRA, Block, Conversation, Message, Opaque, Setting, Text, ToolCall, ToolResult, changed
+from sendable.conversation import (
+    EXTRA,
+    Block,
+    Conversation,
+    Message,
+    Opaque,
+    Setting,
+    Text,
+    ToolCall,
+    ToolResult,
+    changed,
+)
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
@@ -85,14 +96,20 @@ def _marks_inside(block: Opaque | ToolResult, key: str) -> list[tuple[int, objec
 def _is_mark(value: object) -> bool:
     """Whether a mark is one: `{"type": "ephemeral"}`, with a `ttl` of 5m or 1h (AN23)."""
     fields = payload.fields(value) or {}
-    return fields.keys() <= {"type", "ttl"} and payload.string(fields.get("type")) == "ephemeral" and payload.string(fields.get("ttl")) in (None, "5m", "1h")
+    return (
+        fields.keys() <= {"type", "ttl"}
+        and payload.string(fields.get("type")) == "ephemeral"
+        and payload.string(fields.get("ttl")) in (None, "5m", "1h")
+    )
 
 
 def _unmarked_tool(setting: Setting, over: set[Mark], key: str, ledger: Ledger) -> Setting:
     if (id(setting), None) not in over:
         return setting
     ledger.strip(LIM001, setting, (key,))
-    raw = {name: value for name, value in (payload.fields(setting.raw) or {}).items() if name != key}  # keeps: reported above
+    raw = {
+        name: value for name, value in (payload.fields(setting.raw) or {}).items() if name != key
+    }  # keeps: reported above
     extra = {name: value for name, value in (setting.extra or {}).items() if name != key}  # keeps: reported above
     return msgspec.structs.replace(setting, raw=raw, extra=extra or None)
 
@@ -119,7 +136,9 @@ def _unmarked_parts(block: Opaque | ToolResult, parts: list[int], key: str, ledg
     content = list(payload.items(payload.members(block.raw)["content"]) or ())
     for part in parts:
         ledger.strip(LIM001, block, ("content", part, key))
-        content[part] = {name: value for name, value in (payload.fields(content[part]) or {}).items() if name != key}  # keeps: reported
+        content[part] = {
+            name: value for name, value in (payload.fields(content[part]) or {}).items() if name != key
+        }  # keeps: reported
     return changed(block, raw={**payload.members(block.raw), "content": content})
 
 

@@ -353,7 +353,11 @@ def asked_last(prefix: bool) -> Rule:
         last = len(messages) - 1
         out: list[Message] = []
         for index, message in enumerate(messages):
-            if message.extra is not None and "prefix" in message.extra and (index < last or message.role != "assistant"):
+            if (
+                message.extra is not None
+                and "prefix" in message.extra
+                and (index < last or message.role != "assistant")
+            ):
                 mark = message.extra["prefix"]
                 if payload.is_true(mark) or (payload.kind(mark) != "bool" and not payload.is_inert(mark)):
                     ledger.strip(ORD007, message, ("prefix",))

@@ -130,7 +130,9 @@ def _known_by_name(conversation: Conversation, ledger: Ledger) -> Conversation:
     if not new:
         return conversation
     out = [
-        _with_new(message, index, new) if any((index, number) in new for number in range(len(message.blocks))) else message
+        _with_new(message, index, new)
+        if any((index, number) in new for number in range(len(message.blocks)))
+        else message
         for index, message in enumerate(messages)
     ]
     return with_messages(conversation, out)
@@ -363,7 +365,12 @@ def _answer(result: ToolResult, may: _May, found: _Pairing, ledger: Ledger) -> _
         slot.answer = result
         found.answered[key] = held
         name = result.name
-        if type(name) is str and name != slot.call.name and name.strip() and (result.extra is None or "name" not in result.extra):
+        if (
+            type(name) is str
+            and name != slot.call.name
+            and name.strip()
+            and (result.extra is None or "name" not in result.extra)
+        ):
             # Of a form that names the tool on the result; where the name is a field too many, it is stripped as one.
             ledger.rename(IDS002, result, "name", new=slot.call.name if type(slot.call.name) is str else None)
         return turn
@@ -605,7 +612,11 @@ def _place(
     arrived: list[ToolResult] = []
     for slot in turn.slots:
         answer = slot.answer
-        if answer is not None and id(answer) not in here and (layout.stands == "next" or _key(slot.call) in found.again):
+        if (
+            answer is not None
+            and id(answer) not in here
+            and (layout.stands == "next" or _key(slot.call) in found.again)
+        ):
             arrived.append(answer)
     if len(arrived) > 1:
         place = {

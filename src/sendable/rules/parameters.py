@@ -58,7 +58,9 @@ def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
             return conversation
         out: list[Setting] = []
         seen = {
-            setting.name for setting in conversation.settings if setting.home == known.home and _key(setting) in known.own
+            setting.name
+            for setting in conversation.settings
+            if setting.home == known.home and _key(setting) in known.own
         } - _MANY
         for setting in conversation.settings:
             fitted = _fit(setting, known, keep, seen, ledger)
@@ -155,7 +157,9 @@ def stands_by_itself(names: frozenset[str], fields: frozenset[str]) -> Rule:
             return conversation
         for setting in handles:
             ledger.strip(FLD006, setting, (), related=excluding[:1])
-        kept = tuple([setting for setting in conversation.settings if setting.name not in names])  # keeps: reported above
+        kept = tuple(
+            [setting for setting in conversation.settings if setting.name not in names]
+        )  # keeps: reported above
         return msgspec.structs.replace(conversation, settings=kept)
 
     return stands_by_itself
@@ -185,7 +189,9 @@ def unforced_tools(options: Options, *, thinks: bool) -> Rule:
             return conversation
         for setting in forced:
             ledger.strip(FLD001, setting, ())
-        kept = tuple([setting for setting in conversation.settings if all(setting is not one for one in forced)])  # keeps: reported above
+        kept = tuple(
+            [setting for setting in conversation.settings if all(setting is not one for one in forced)]
+        )  # keeps: reported above
         return msgspec.structs.replace(conversation, settings=kept)
 
     return unforced_tools
@@ -219,7 +225,12 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
         ledger.strip(FLD010, setting, ())
         return None
     if setting.home == known.home:
-        if not known.nulls and type(setting.at[0]) is not tuple and payload.is_null(setting.raw) and setting.name != "model":
+        if (
+            not known.nulls
+            and type(setting.at[0]) is not tuple
+            and payload.is_null(setting.raw)
+            and setting.name != "model"
+        ):
             # Null says what absence says, but is refused: «Input should be a valid dictionary» (AN20).
             return None
         if setting.name == "format" and setting.value.get("kind") in known.refused:

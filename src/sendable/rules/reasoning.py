@@ -248,7 +248,9 @@ def signatures_bound(conversation: Conversation, ledger: Ledger) -> Conversation
                     unbound = _unbound(block, cause, ledger)
                     if type(unbound) is not Receipt:
                         blocks.append(unbound)
-                if len(blocks) != len(message.blocks) or any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+                if len(blocks) != len(message.blocks) or any(
+                    a is not b for a, b in zip(blocks, message.blocks, strict=True)
+                ):
                     message = changed(message, blocks=tuple(blocks))
                     touched = True
         out.append(message)
@@ -386,9 +388,13 @@ def one_spelling(conversation: Conversation, ledger: Ledger) -> Conversation:
     out: list[Message] = []
     touched = False
     for message in conversation.messages:
-        fields = [block for block in message.blocks if type(block) is Reasoning and is_field(block)]  # keeps: only looks
+        fields = [
+            block for block in message.blocks if type(block) is Reasoning and is_field(block)
+        ]  # keeps: only looks
         if len(fields) > 1:
-            kept = [block for block in message.blocks if not _said_before(block, fields, ledger)]  # keeps: the test reports it
+            kept = [
+                block for block in message.blocks if not _said_before(block, fields, ledger)
+            ]  # keeps: the test reports it
             if len(kept) != len(message.blocks):
                 message = changed(message, blocks=tuple(kept))
                 touched = True

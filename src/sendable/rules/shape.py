@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from sendable import payload
 from sendable.codes import FLD001, SHP004, SHP005, SHP006, SHP011, SHP012
-from sendable.conversation import ROLES, Block, STRANGE, Conversation, Message, Reasoning, Text, ToolCall, ToolResult, changed
+from sendable.conversation import (
+    ROLES,
+    STRANGE,
+    Block,
+    Conversation,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    changed,
+)
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
 
@@ -125,7 +136,9 @@ def _flat_message(message: Message, ledger: Ledger) -> Message:
     if any(type(block) in (ToolCall, ToolResult, Reasoning) for block in inside):
         # Reasoning too, lest its signature be written out in visible text.
         return changed(message)
-    rest = [block for block in message.blocks if not _in_content(block, message)]  # keeps: the content is the text put before it
+    rest = [
+        block for block in message.blocks if not _in_content(block, message)
+    ]  # keeps: the content is the text put before it
     return changed(message, blocks=(_serialized(content, message, ledger), *rest))
 
 

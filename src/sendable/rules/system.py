@@ -38,7 +38,11 @@ def answerable(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     That is spelling, and is not reported.
     """
-    if not conversation.messages or conversation.continued or any(len(message.at) > 1 for message in conversation.messages):
+    if (
+        not conversation.messages
+        or conversation.continued
+        or any(len(message.at) > 1 for message in conversation.messages)
+    ):
         return conversation
     if any(message.role not in INSTRUCTING for message in conversation.messages):
         return conversation

@@ -5,4 +5,14 @@ from __future__ import annotations
 from tests.laws.dialects import anthropic, bedrock, flat, gemini, openai_chat, openai_responses
 from tests.laws.dialects.spoken import Spoken
 
-DIALECTS: dict[str, Spoken] = {spoken.name: spoken for spoken in (flat.SPOKEN, openai_chat.SPOKEN, openai_responses.SPOKEN, anthropic.SPOKEN, bedrock.SPOKEN, gemini.SPOKEN)}
+DIALECTS: dict[str, Spoken] = {
+    spoken.name: spoken
+    for spoken in (
+        flat.SPOKEN,
+        openai_chat.SPOKEN,
+        openai_responses.SPOKEN,
+        anthropic.SPOKEN,
+        bedrock.SPOKEN,
+        gemini.SPOKEN,
+    )
+}

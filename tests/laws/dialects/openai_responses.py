@@ -86,9 +86,7 @@ def _reasoning(number: int) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def _output(number: int) -> st.SearchStrategy[Any]:
-    return st.one_of(
-        one_of([*TEXTS, ""]), st.lists(one_of([*_TEXT_PARTS, *_MEDIA_PARTS]), min_size=1, max_size=2)
-    )
+    return st.one_of(one_of([*TEXTS, ""]), st.lists(one_of([*_TEXT_PARTS, *_MEDIA_PARTS]), min_size=1, max_size=2))
 
 
 @st.composite

@@ -13,7 +13,18 @@ ANTHROPIC = Dialect(
     after={},
     body_keys=read.OWN
     # `thinking` is a field of several servers that speak Chat as well (DS1, section 9).
-    - {"model", "max_tokens", "temperature", "top_p", "stream", "metadata", "service_tier", "thinking", "tools", "tool_choice"},
+    - {
+        "model",
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "stream",
+        "metadata",
+        "service_tier",
+        "thinking",
+        "tools",
+        "tool_choice",
+    },
     read_setting=read.read_setting,
     write=write.write,
     write_settings=write.write_settings,

@@ -7,7 +7,18 @@ from typing import assert_never
 
 from sendable import payload
 from sendable.codes import BLK001, BLK002, IDS004, PAR005
-from sendable.conversation import INSTRUCTING, Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
+from sendable.conversation import (
+    INSTRUCTING,
+    Block,
+    Media,
+    Message,
+    Opaque,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from sendable.dialects.anthropic.read import HOME, KEYS
 from sendable.options import Options
 from sendable.report import Ledger, Receipt

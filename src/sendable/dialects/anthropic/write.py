@@ -51,7 +51,11 @@ def write_block(block: Block) -> Wire:
 
 def _without(block: Opaque | ToolResult) -> Wire:
     """An opaque block as it came, less the fields that a rule stripped."""
-    stripped = set(payload.members(block.raw)) - (KEYS.get(block.kind, frozenset()) - {"cache_control"}) - set(block.extra or ())
+    stripped = (
+        set(payload.members(block.raw))
+        - (KEYS.get(block.kind, frozenset()) - {"cache_control"})
+        - set(block.extra or ())
+    )
     return Wire(
         {key: value for key, value in payload.members(block.raw).items() if key not in stripped}
     )  # keeps: rules/blocks.py reported each of them

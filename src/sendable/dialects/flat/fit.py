@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import assert_never
 
 from sendable.codes import BLK002, MED001
-from sendable.conversation import INSTRUCTING, Block, Media, Message, Opaque, Reasoning, Refusal, Text, ToolCall, ToolResult
+from sendable.conversation import (
+    INSTRUCTING,
+    Block,
+    Media,
+    Message,
+    Opaque,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from sendable.dialects.flat.read import HOME
 from sendable.options import Options
 from sendable.report import Ledger, Receipt

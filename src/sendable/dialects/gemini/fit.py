@@ -159,7 +159,9 @@ def _with_fields(block: Inner, known: frozenset[str], ledger: Ledger) -> Inner:
 
     Loses: FLD001.
     """
-    kept = {key: value for key, value in (block.extra or {}).items() if key.partition(".")[0] in known}  # keeps: see below
+    kept = {
+        key: value for key, value in (block.extra or {}).items() if key.partition(".")[0] in known
+    }  # keeps: see below
     if len(kept) == len(block.extra or ()):
         return block
     for key in block.extra or ():

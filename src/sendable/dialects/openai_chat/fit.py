@@ -44,9 +44,7 @@ MESSAGE_KEYS: BlockKeys = {
 """A message takes no other fields; its parts and calls are open. A tool message is the result itself."""
 
 
-def place(
-    options: Options, message_keys: frozenset[str] | None = None, block_keys: BlockKeys | None = None
-) -> Place:
+def place(options: Options, message_keys: frozenset[str] | None = None, block_keys: BlockKeys | None = None) -> Place:
     """Kinds of part are closed («Content blocks are expected to be either text or image_url type», OC12), fields are open (OC14 is
     not measured) unless a server closes them, the request's own fields are closed (OC13)."""
     return Place(

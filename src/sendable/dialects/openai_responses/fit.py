@@ -65,7 +65,11 @@ def place(options: Options) -> Place:
 
 def kind_of(block: Block) -> str:
     """The kind under which Responses writes a block."""
-    raw = payload.string(payload.members(block.raw).get("type")) if type(block.raw) is dict and block.home == HOME else None
+    raw = (
+        payload.string(payload.members(block.raw).get("type"))
+        if type(block.raw) is dict and block.home == HOME
+        else None
+    )
     if raw is not None and raw in KEYS:
         return raw
     if type(block) is Text:
@@ -199,7 +203,9 @@ def _fit_media(block: Media, message: Message, third_party: bool, ledger: Ledger
     if mark is not None and not is_sound("prompt_cache_breakpoint", mark):
         if not payload.is_inert(mark):
             ledger.strip(FLD001, block, ("prompt_cache_breakpoint",))
-        rest = {key: value for key, value in (block.extra or {}).items() if key != "prompt_cache_breakpoint"}  # keeps: reported
+        rest = {
+            key: value for key, value in (block.extra or {}).items() if key != "prompt_cache_breakpoint"
+        }  # keeps: reported
         block = changed(block, extra=rest or None)
     # A file of OpenAI's is the same file under either of its APIs.
     own = block.home if not third_party and block.home is not None and ISSUERS.get(block.home) == ISSUER else HOME
@@ -235,7 +241,9 @@ def _unsealed(block: Reasoning, options: Options, ledger: Ledger) -> Block | Rec
         return ledger.drop(RSN002 if block.signature is None else RSN012, block, "signature")
     if foreign:
         ledger.strip(RSN001, block, "signature")
-        rest = {key: value for key, value in payload.members(block.raw).items() if key != "encrypted_content"}  # keeps: reported above
+        rest = {
+            key: value for key, value in payload.members(block.raw).items() if key != "encrypted_content"
+        }  # keeps: reported above
         block = changed(block, signature=None, raw=rest)
     return _whole(block, ledger)
 
@@ -248,7 +256,9 @@ def _without(block: Reasoning, key: str, ledger: Ledger) -> Reasoning:
     if payload.is_inert(payload.members(block.raw).get(key)):
         return block
     ledger.strip(RSN005, block, (key,))
-    rest = {name: value for name, value in payload.members(block.raw).items() if name != key}  # keeps: the line above reports it
+    rest = {
+        name: value for name, value in payload.members(block.raw).items() if name != key
+    }  # keeps: the line above reports it
     extra = {name: value for name, value in (block.extra or {}).items() if name != key}  # keeps: reported above
     fitted: Reasoning = changed(block, raw=rest, extra=extra or None)
     return fitted
@@ -264,7 +274,9 @@ def _whole(block: Reasoning, ledger: Ledger) -> Reasoning:
                 ledger.strip(FLD001, block, (key,))
             del extra[key], raw[key]
     if payload.kind(raw.get("summary")) != "list":
-        if not payload.is_null(payload.members(block.raw).get("summary")) or "summary" not in payload.members(block.raw):
+        if not payload.is_null(payload.members(block.raw).get("summary")) or "summary" not in payload.members(
+            block.raw
+        ):
             ledger.note(FLD004, block, ("summary",))
         raw["summary"] = []
     elif len(raw) == len(payload.members(block.raw)):

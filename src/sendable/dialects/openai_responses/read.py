@@ -303,7 +303,10 @@ def _read_output(kind: str, output: Leaf, at: At, context: Context) -> tuple[tup
     regular = payload.kind(output) == "text" or (
         payload.kind(output) == "list"
         and all(type(block) in (Text, Media) and block.intact and block.home == HOME for block in blocks)
-        and all(type(block) is not Text or payload.string(payload.members(block.raw).get("type")) == "input_text" for block in blocks)
+        and all(
+            type(block) is not Text or payload.string(payload.members(block.raw).get("type")) == "input_text"
+            for block in blocks
+        )
     )
     return blocks, regular or (kind == "apply_patch_call_output" and payload.is_null(output))
 

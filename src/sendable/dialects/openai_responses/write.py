@@ -59,7 +59,9 @@ def _as_stored(block: Opaque | ToolCall | ToolResult | Reasoning, modelled: tupl
         kept |= KEYS.get(block.kind, frozenset())
         if block.intact:
             return as_it_came(block)
-    return Wire({key: value for key, value in payload.members(block.raw).items() if key in kept})  # keeps: rules/ reported each of them
+    return Wire(
+        {key: value for key, value in payload.members(block.raw).items() if key in kept}
+    )  # keeps: rules/ reported each of them
 
 
 _ARGUMENTS = {"local_shell_call": "action", "shell_call": "action", "apply_patch_call": "operation"}
@@ -108,7 +110,9 @@ def _of_own_tool(kind: str, call_id: Any, output: Any) -> Wire:
 def _write_reasoning(block: Reasoning) -> Wire:
     if block.home == HOME:
         return (
-            as_it_came(block) if block.intact else _as_stored(block, ("type", "summary", "content", "encrypted_content"))
+            as_it_came(block)
+            if block.intact
+            else _as_stored(block, ("type", "summary", "content", "encrypted_content"))
         )
     summary = [] if block.text is None else [{"type": "summary_text", "text": block.text}]
     wire: dict[str, Any] = {"type": "reasoning", "summary": summary}
