@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from sendable import paths, payload
 from sendable.codes import (
+    FLD001,
     LIM004,
     MED001,
     MED002,
@@ -225,7 +226,7 @@ def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
 
     Source: «Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'» and their like: assistant content is text.
 
-    Loses: MED005 (a move, for each).
+    Loses: MED005 (a move, for each), FLD001 (a field of a message that moved as a whole).
     """
     if lacks(conversation, SHOWN) or not any(
         message.role == "assistant" and any(type(block) is Media for block in message.blocks)
@@ -248,6 +249,9 @@ def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
                 ledger.move(MED005, block)
                 waiting.extend((Text(FROM_ASSISTANT, block.at), block))
             if moving and len(moving) == len(message.blocks):
+                for key, value in (message.extra or {}).items():
+                    if not payload.is_inert(value):
+                        ledger.strip(FLD001, message, (key,))
                 continue  # keeps: the message held nothing but media, and has moved as a whole
             if moving:
                 message = changed(
