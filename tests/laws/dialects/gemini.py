@@ -177,7 +177,8 @@ def _sequence(messages: list[Message]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for message in messages:
         role = "assistant" if message.get("role") == "model" else "user"
-        found.extend((role, written(part)) for part in message.get("parts") or ())
+        # An empty answer is a turn too: what was invented behind it is not settled.
+        found.extend((role, written(part)) for part in message.get("parts") or [{}])
     return found
 
 
