@@ -108,7 +108,11 @@ def fit_media(
             ledger.degrade(MED001, block, "data", kind=block.kind, source=block.source)
             return words
         return ledger.drop(MED001, block, kind=block.kind, source=block.source)
-    return tidy(block, ledger)
+    tidied = tidy(block, ledger)
+    if type(tidied) is Media and tidied is not block and not takes(tidied):
+        # What the bytes show themselves to be is nothing that the target takes in such a block.
+        return ledger.drop(MED001, block, kind=block.kind, source=block.source)
+    return tidied
 
 
 def _as_text(block: Media) -> Media | None:

@@ -18,6 +18,7 @@ from sendable.conversation import (
     Text,
     ToolCall,
     ToolResult,
+    changed,
 )
 from sendable.dialects.anthropic.read import HOME, KEYS
 from sendable.options import Options
@@ -80,6 +81,24 @@ IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """«media types jpeg/png/gif/webp» (provider-rules 3.5)."""
 
 
+# «tool_result.content: string or text/image/search_result/document/tool_reference/browser_state» (AT10).
+_IN_RESULTS = frozenset({"search_result", "document", "tool_reference", "browser_state"})
+
+
+def _fit_content(result: ToolResult, ledger: Ledger) -> ToolResult:
+    """A result without blocks of a kind that no result holds.
+
+    Loses: BLK003.
+    """
+    kept: list[Block] = []
+    for inner in result.content:
+        if type(inner) is Opaque and inner.kind not in _IN_RESULTS:
+            misplaced(inner, ledger)
+        else:
+            kept.append(inner)
+    return result if len(kept) == len(result.content) else changed(result, content=tuple(kept))
+
+
 def _is_server_content(block: ToolResult) -> bool:
     """Whether a server's result has content: an object, a list, or for MCP a text (appendix B); search results with their sealed content."""
     content = payload.members(block.raw).get("content")
@@ -119,7 +138,7 @@ def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
             return fit_arguments(block, "object", ledger) if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is ToolResult:
             if block.executor == "client":
-                return misplaced(block, ledger) if message.role in INSTRUCTING else block
+                return misplaced(block, ledger) if message.role in INSTRUCTING else _fit_content(block, ledger)
             if block.home != HOME or issuer != ISSUER:
                 return drop_call(BLK002, block, ledger, kind=block.kind)
             if not _is_server_content(block):

@@ -217,7 +217,10 @@ def read_search_result(fields: Fields, at: At, context: Context) -> Block:
     parts = payload.items(fields.get("content"))
     texts = [payload.members(part) for part in parts or ()]
     regular = parts is not None and all(
-        payload.string(text.get("type")) == "text" and payload.kind(text.get("text")) == "text" for text in texts
+        payload.string(text.get("type")) == "text"
+        and payload.kind(text.get("text")) == "text"
+        and text.keys() <= {"type", "text", "citations", "cache_control"}
+        for text in texts
     )
     named = payload.kind(fields.get("source")) == "text" and payload.kind(fields.get("title")) == "text"
     known = KEYS["search_result"] - {"cache_control"}
@@ -276,9 +279,9 @@ def read_system(value: Leaf, at: At, context: Context) -> Message | None:
     if payload.is_null(value):
         return None
     blocks = context.read_content(value, at, context)
-    return Message(
-        "system", blocks, at, value, HOME, payload.kind(value) in ("text", "list"), bare=payload.kind(value) == "text"
-    )
+    bare = payload.kind(value) == "text"
+    regular = payload.kind(value) == "list" and all(block.intact for block in blocks)
+    return Message("system", blocks, at, value, HOME, bare or regular, bare=bare)
 
 
 KINDS: dict[str, str] = {
@@ -327,8 +330,11 @@ def _same(value: Leaf) -> Any:
 
 def _read_tool(entry: Leaf, at: At) -> Setting:
     fields = payload.fields(entry) or {}
-    if payload.string(fields.get("type")) not in (None, "custom") or "input_schema" not in fields:
+    if payload.string(fields.get("type")) not in (None, "custom"):
         return Setting("native_tool", entry, at, entry, HOME, True)
+    if "input_schema" not in fields:
+        # What has no schema is no tool of the caller's (appendix B), and without a type it is none of the server's.
+        return Setting("tool", {}, at, entry, HOME)
     names = {"name": "name", "description": "description", "input_schema": "parameters", "strict": "strict"}
     tool = {names[key]: fields[key] for key in names if key in fields}
     return Setting("tool", tool, at, entry, HOME, True, remaining(fields, ("type", *names)))
