@@ -185,6 +185,13 @@ def _read_source(kind: Any, fields: Fields, at: At) -> Block:
     form = payload.string(source.get("type")) if source is not None else None
     name = fields.get("title")
     extra = remaining(fields, ("type", "source", "title") if kind == "document" else ("type", "source"))
+    citations = payload.fields(extra.get("citations")) if extra is not None else None
+    if extra is not None and citations is not None and citations.keys() > {"enabled"}:
+        # What `citations` holds beside its one field is judged by itself.
+        beside = {
+            f"citations.{inner}": citations[inner] for inner in citations if inner != "enabled"
+        }  # keeps: it stands alone
+        extra = {**extra, "citations": {"enabled": citations["enabled"]}, **beside}
     if source is not None:
         media_type = payload.string(source.get("media_type"))
         key = {"base64": "data", "url": "url", "file": "file_id", "text": "data"}.get(form or "")

@@ -63,7 +63,7 @@ def _without(block: Opaque | ToolResult) -> Wire:
 
 def _write_result(block: ToolResult) -> Wire:
     if block.executor == "provider":
-        return _without(block)
+        return Wire({**_without(block), "tool_use_id": block.id})
     wire: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.id}
     if block.content:
         # Nothing inside: the field is left out, since whether an empty text is accepted there is not known (provider-rules 13.6).
