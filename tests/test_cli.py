@@ -408,6 +408,11 @@ def test_a_failure_leaves_the_old_output(history: Any, status: int, tmp_path: Pa
     assert sorted(os.listdir(tmp_path)) == ["history.json", "out.json"]
 
 
+def _heeds_interrupts() -> None:
+    """Undo what a shell does to commands that it starts in the background: they ignore Ctrl-C, and so do their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("number", "status", "left"),
     [(signal.SIGKILL, -9, 2), (signal.SIGINT, 130, 1), (signal.SIGTERM, 143, 1)],
@@ -418,7 +423,9 @@ def test_a_signal_in_the_middle_leaves_the_old_output(
 ) -> None:
     out = stored(tmp_path, b"old", "out.jsonl")
     command = [*COMMAND, "normalize", "-", "--to", "openai-chat", "-o", str(out)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_heeds_interrupts
+    ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.write(lines_of(CLEAN, OPEN_CALL))
