@@ -521,7 +521,7 @@ def _anthropic(
             fit(anthropic_fit.fit_block(options, issuer), anthropic_fit.place(options)),
             # «tool call result does not follow tool call»: where a message holds one call, its result follows that very message.
             pair(turn="run" if calls is None else "message"),
-            server_pairs(resumable=True),
+            server_pairs(resumable=True, unique=True),
             media_out(of="error results"),
             media_from_user,
             empty,

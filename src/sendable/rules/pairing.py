@@ -671,13 +671,14 @@ def _told_apart(call: ToolCall, first: ToolCall | None, used: set[Any], ledger: 
     return changed(call, id=new)
 
 
-def server_pairs(resumable: bool) -> Rule:
+def server_pairs(resumable: bool, *, unique: bool = False) -> Rule:
     """A call that the provider executed and its result stand in one assistant turn, in this order; half a pair is dropped.
 
     A result that was stored in a later message moves behind its call. A call without a result at the very end is kept where the target
     lets it be resumed («pause_turn: send the assistant message back as is», AS6).
     Source: «unexpected 'tool_use_id' found in 'advisor_tool_result' blocks … must have a corresponding 'server_tool_use' block before it»
     (AT7, measured).
+    `unique`: the target wants an id of its own for every such call.
 
     Loses: PAR004, PAR008, PAR009.
     """
@@ -698,7 +699,7 @@ def server_pairs(resumable: bool) -> Rule:
                     stored = block.id
                     if stored in open_calls:
                         halves.append(open_calls[stored])
-                    if stored in used:
+                    if unique and stored in used:
                         block = _told_apart(block, declared.get(stored), used, ledger)
                     declared.setdefault(stored, block)
                     used.add(block.id)
