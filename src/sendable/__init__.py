@@ -8,41 +8,62 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sendable.answers import Assembler, Response, StreamReader, StreamWriter, read_response, write_response
+    from sendable.conversation import ArgumentsError, Continuation
     from sendable.errors import HistoryError, UpstreamError
     from sendable.pipeline import JsonResult, Result, check, check_json, normalize, normalize_json
     from sendable.report import REPAIR, STRICT, Entry, Report
+    from sendable.rules.continuation import Continue
     from sendable.targets import target_names
 
 _HOMES = {
     "REPAIR": "report",
     "STRICT": "report",
+    "ArgumentsError": "conversation",
+    "Assembler": "answers",
+    "Continuation": "conversation",
+    "Continue": "rules.continuation",
     "Entry": "report",
     "HistoryError": "errors",
     "JsonResult": "pipeline",
     "Report": "report",
+    "Response": "answers",
     "Result": "pipeline",
+    "StreamReader": "answers",
+    "StreamWriter": "answers",
     "UpstreamError": "errors",
     "check": "pipeline",
     "check_json": "pipeline",
     "normalize": "pipeline",
     "normalize_json": "pipeline",
+    "read_response": "answers",
+    "write_response": "answers",
     "target_names": "targets",
 }
 
 __all__ = [
     "REPAIR",
     "STRICT",
+    "ArgumentsError",
+    "Assembler",
+    "Continuation",
+    "Continue",
     "Entry",
     "HistoryError",
     "JsonResult",
     "Report",
+    "Response",
     "Result",
+    "StreamReader",
+    "StreamWriter",
     "UpstreamError",
     "check",
     "check_json",
     "normalize",
     "normalize_json",
+    "read_response",
     "target_names",
+    "write_response",
 ]
 
 

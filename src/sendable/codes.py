@@ -155,6 +155,12 @@ CON003 = _code(
     "earlier conversation is contained in this summary, which only the provider that made it can read",
 )
 CON004 = _code("CON004", "repeated-item", "an earlier item has the same id")
+CON005 = _code(
+    "CON005",
+    "unused-handle",
+    "the handle cannot stand for a part of this history, which is sent whole",
+    strict="report",
+)
 
 # ARG: arguments of tool calls.
 ARG001 = _code("ARG001", "unparsable-arguments", "the arguments are not JSON; the text was wrapped as it is")
@@ -250,3 +256,34 @@ LIM002 = _code("LIM002", "text-too-long", "the target takes no text of this leng
 LIM003 = _code("LIM003", "too-many-calls", "the target takes only so many calls in one message", strict="report")
 LIM004 = _code("LIM004", "too-many-images", "the target takes only so many images")
 LIM005 = _code("LIM005", "too-many-documents", "the target takes only so many documents in one message")
+
+# CAR: native blocks that ride through another dialect.
+CAR001 = _code(
+    "CAR001", "opened-carrier", "native blocks rode in this field; they were taken out of it", strict="report"
+)
+CAR002 = _code("CAR002", "edited-carrier", "what the carrier stands for was edited since, so that it was not used")
+CAR003 = _code("CAR003", "unreadable-carrier", "the carrier is damaged, or was not sealed with the key that is in use")
+
+# RSP: answers.
+RSP001 = _code("RSP001", "not-an-answer", "this is no answer of any provider")
+RSP002 = _code("RSP002", "provider-error", "the provider answered with an error")
+RSP003 = _code("RSP003", "other-dialect", "the answer is of another dialect than the one that was named")
+RSP004 = _code("RSP004", "incomplete-answer", "the answer lacks what every answer of its dialect has")
+RSP005 = _code("RSP005", "other-candidate", "the answer has further candidates, and one was read")
+RSP006 = _code(
+    "RSP006",
+    "provider-changed-input",
+    "the provider says that it left out or changed a part of the request",
+    strict="report",
+)
+RSP007 = _code("RSP007", "stop-reason", "the target has no word for why the answer ended", strict="report")
+RSP008 = _code("RSP008", "answer-field", "the target's answers have no such field", strict="report")
+RSP009 = _code(
+    "RSP009", "given-answer-id", "the answer has no id of a form that the target's answers need", strict="report"
+)
+
+# STM: streams.
+STM001 = _code("STM001", "cut-stream", "the stream ended before the answer did")
+STM002 = _code("STM002", "unknown-event", "an event of the stream is none that is known", strict="report")
+STM003 = _code("STM003", "illegal-event", "an event of the stream may not stand where it stands")
+STM004 = _code("STM004", "repaired-call", "the fragments of a call did not fit together as they came", strict="report")

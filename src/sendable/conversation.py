@@ -7,15 +7,21 @@ that the hub does not model (`extra`). What must not live here: rules, spellings
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
 import msgspec
 
+from sendable import payload
 from sendable.paths import At
 from sendable.payload import Leaf
 
 Fields: TypeAlias = Mapping[str, Any]
+Decoding: TypeAlias = Literal["constrained", "validated", "unconstrained", "unknown"]
+"""What a provider guarantees about a call's arguments: it could not write anything else than what the schema allows; it checked them
+afterwards; nothing; or nobody knows, because the request is not known."""
+
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 ROLES: frozenset[str] = frozenset({"system", "developer", "user", "assistant", "tool"})
@@ -64,6 +70,10 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     `kind` is "function", "custom" (arguments are free text), or the provider's own word for a call that it executes itself.
     `by_name`: the form it came from pairs by position and name, without ids. `signature`: what its issuer signed it with, in the one form
     that signs calls.
+
+    Known of a call in an answer only: `decoding`, what the provider guarantees about the arguments, by the request that was sent;
+    `truncated`, whether the answer ended inside them; `fingerprint`, the same for the same call in a retried turn, whatever its id;
+    `local`, whether the fingerprint knows nothing of the conversation before, because no request was given.
     """
 
     id: Any
@@ -78,6 +88,44 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     executor: Literal["client", "provider"] = "client"
     by_name: bool = False
     signature: Signature | None = None
+    decoding: Decoding = "unknown"
+    truncated: bool = False
+    fingerprint: str | None = None
+    local: bool = True
+
+    @property
+    def arguments_text(self) -> str:
+        """The arguments as they arrived: the text, or the JSON of an object; `""` if there were none."""
+        text = payload.string(self.arguments)
+        if text is not None:
+            return text
+        return "" if payload.is_null(self.arguments) else str(payload.plain(payload.arguments_text(self.arguments)))
+
+    def parse(self) -> dict[str, Any]:
+        """The arguments as an object. Raises `ArgumentsError`, which says where they break and whether the answer was cut there."""
+        text = self.arguments_text
+        if self.truncated:
+            raise ArgumentsError(self, "truncated", "the answer ended inside the arguments", len(text))
+        if not text.strip():
+            return {}
+        try:
+            value = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ArgumentsError(self, "unparsable", error.msg.lower(), error.pos) from None
+        except RecursionError:
+            raise ArgumentsError(self, "unparsable", "nested too deeply", 0) from None
+        if type(value) is not dict:
+            raise ArgumentsError(self, "not an object", "the arguments are JSON but no object", 0)
+        return value
+
+
+@final
+class ArgumentsError(ValueError):
+    """The arguments of a call are no JSON object. `reason` is "truncated", "unparsable" or "not an object"; `position` a character."""
+
+    def __init__(self, call: ToolCall, reason: str, found: str, position: int) -> None:
+        self.name, self.id, self.reason, self.position = call.name, call.id, reason, position
+        super().__init__(f"arguments of the call of {call.name!r}: {found} (character {position})")
 
 
 @final
@@ -213,6 +261,92 @@ class Conversation(msgspec.Struct, frozen=True, gc=False):
     holds: int | None = None
     # Whether a handle that the target owns stands for an earlier part that is not here.
     continued: bool = False
+
+
+StopReason: TypeAlias = Literal[
+    "end",
+    "tool_calls",
+    "max_tokens",
+    "stop_sequence",
+    "refusal",
+    "pause",
+    "context_window",
+    "malformed",
+    "error",
+    "cut",
+    "unknown",
+]
+"""Why an answer ended. "pause": the provider wants it back to go on. "malformed": the model wrote what the provider could not use.
+"error": the provider failed inside it. "cut": the stream ended before the answer did. "unknown": the provider's word is none that is known,
+or it gave none."""
+
+
+@final
+class Stop(msgspec.Struct, frozen=True, gc=False):
+    """Why the answer ended: the closed reason, the provider's own `word`, the stop sequence that was met, and its further details, with
+    their place in the answer."""
+
+    reason: StopReason
+    word: str | None = None
+    sequence: str | None = None
+    details: Any = None
+    at: At = ()
+
+
+@final
+class Usage(msgspec.Struct, frozen=True, gc=False):
+    """Tokens; None where the provider does not say. `input` is everything that was read: `cached_read` and `cached_write` are parts of it,
+    as `reasoning` is of `output`. `raw` is the provider's own object."""
+
+    input: int | None = None
+    output: int | None = None
+    cached_read: int | None = None
+    cached_write: int | None = None
+    reasoning: int | None = None
+    raw: Any = None
+
+
+@final
+class Continuation(msgspec.Struct, frozen=True, gc=False):
+    """A handle of state that a provider holds.
+
+    `covers`: the fingerprint of the conversation that it stands for, the answer included; None if that is not known or the provider did
+    not keep it, so that it is shown and never sent. `expires`: seconds since 1970, None if the provider does not say. `at`: its place in the
+    answer.
+    """
+
+    issuer: str
+    kind: Literal["response", "conversation", "container", "interaction", "cached_content"]
+    id: str
+    covers: str | None = None
+    expires: float | None = None
+    at: At = ()
+
+
+@final
+class Reply(msgspec.Struct, frozen=True, gc=False):
+    """One answer of a provider, in the hub's form.
+
+    `messages`: what it said, in the order in which it came. `native`: the provider's own messages or items, as they are stored and sent
+    back. `extra`: what of the answer, beside its messages, the hub does not model, by its place. `created`: seconds since 1970.
+    """
+
+    id: str | None
+    model: str | None
+    messages: tuple[Message, ...]
+    native: tuple[Any, ...]
+    stop: Stop
+    usage: Usage
+    handles: tuple[Continuation, ...] = ()
+    created: int | None = None
+    extra: Mapping[At, Any] | None = None
+    home: str | None = None
+    raw: Any = None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """All blocks, in the order in which the provider sent them."""
+        return tuple(block for message in self.messages for block in message.blocks)
 
 
 NodeType = TypeVar("NodeType", bound=msgspec.Struct)

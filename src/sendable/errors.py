@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
+from sendable.codes import Code
 from sendable.report import Report
 
 
@@ -27,6 +28,13 @@ class HistoryError(ValueError):
 
 @final
 class UpstreamError(ValueError):
-    """A provider's answer or stream breaks its own protocol."""
+    """A provider's answer is none. `code` says what it is instead, `found` what was seen of it (never its text), `response_id` whose.
 
-    status_hint = 502
+    `status_hint` is an HTTP status for one's own caller. `error` is the provider's own error object where it sent one.
+    """
+
+    def __init__(self, code: Code, found: str, response_id: str | None = None, error: Any = None) -> None:
+        self.code, self.name, self.found, self.response_id, self.error = code.id, code.name, found, response_id, error
+        self.status_hint = 502
+        whose = f" (response {response_id})" if response_id else ""
+        super().__init__(f"{code.message}: {found}{whose} ({code.id} {code.name})")

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import msgspec
 
 from sendable import payload
+from sendable.carriers import Trust
 from sendable.codes import SHP013
-from sendable.conversation import INSTRUCTING, Conversation
+from sendable.conversation import EXTRA, INSTRUCTING, REASONING, Conversation, Message
 from sendable.detect import DEFAULT, by_body, detect
 from sendable.errors import HistoryError
+from sendable.fingerprints import NOTHING
 from sendable.options import Options, read_options
-from sendable.reading import LIST_KEYS, read
+from sendable.paths import At
+from sendable.reading import LIST_KEYS, context_for, read, read_entries
 from sendable.report import REPAIR, STRICT, Ledger, Original, Policy, Report
-from sendable.rules import surveyed
+from sendable.rules import lacks, surveyed
+from sendable.rules.carriers import open_carriers
+from sendable.rules.continuation import Continue, continued
 from sendable.soundness import loads
 from sendable.targets import DIALECTS, TARGETS, Target, target_of, wider_target_of
 
 
 @final
 class Result(msgspec.Struct, frozen=True):
-    """What to send, and what it cost. `body` is a request body in the target's shape (for `flat`, the list itself)."""
+    """What to send, and what it cost. `body` is a request body in the target's shape (for `flat`, the list itself).
+
+    `before` is the fingerprint of the earlier conversation for which a handle in `body` stands, where `context` gave it.
+    """
 
     body: Any
     report: Report
     key: str = "messages"
+    before: str = NOTHING
 
     @property
     def messages(self) -> Any:
@@ -62,21 +71,24 @@ def normalize(
     policy: str | Policy = "repair",
     options: Mapping[str, Any] | None = None,
     share: bool = False,
+    context: Continue | None = None,
 ) -> Result:
     """Make a stored history acceptable to a target, and say what that cost.
 
     `history` is a list of messages or a whole request body, in any dialect or mixture; it is never changed, and the result shares no
     mutable object with it unless `share` is true. `to` is a target name (`sendable.target_names()`); by default the history's own
     dialect. `source` overrides the dialect in which it is read, `model` picks the profile and replaces the body's model, `policy` is
-    "repair", "strict", or a table of levels per code; `options` are facts about target and call.
+    "repair", "strict", or a table of levels per code; `options` are facts about target and call. `context` is a handle of what the
+    provider holds: if it stands for a beginning of this very history, it is sent with the rest, else the whole history, with a note.
 
     Raises `HistoryError` if the policy rejects something; in repair that is only what is no history at all or leaves nothing to send.
     `TypeError` for an unknown target, source, policy or option.
     """
-    run = _run(history, Call(to, source, model, _policy(policy), read_options(options)), Original(history))
+    call = Call(to, source, model, _policy(policy), read_options(options), context)
+    run = _run(history, call, Original(history))
     report = _seal(run)
     body = _written(run)
-    return Result(body if share else payload.detached(body), report, run.target.dialect.key)
+    return Result(body if share else payload.detached(body), report, run.target.dialect.key, run.before)
 
 
 def check(
@@ -102,12 +114,15 @@ def normalize_json(
     model: str | None = None,
     policy: str | Policy = "repair",
     options: Mapping[str, Any] | None = None,
+    context: Continue | None = None,
+    trust: Trust | None = None,
 ) -> JsonResult:
     """`normalize` from JSON bytes to JSON bytes. Payload keeps its spelling: numbers, key order, escapes.
 
-    A list stays a list if the target needs nothing beside it. What is no JSON is refused with its position.
+    A list stays a list if the target needs nothing beside it. What is no JSON is refused with its position. `trust` is asked of every
+    carrier (`sendable.carriers`) whether it is one's own; without it, all are.
     """
-    run = _run_json(data, Call(to, source, model, _policy(policy), read_options(options)))
+    run = _run_json(data, Call(to, source, model, _policy(policy), read_options(options), context, trust))
     report = _seal(run)
     body = _written(run)
     if run.conversation.listed and type(body) is dict and len(body) == 1:
@@ -142,6 +157,8 @@ class Call(msgspec.Struct, frozen=True):
     model: str | None
     policy: Policy
     options: Options
+    context: Continue | None = None
+    trust: Trust | None = None
 
 
 @final
@@ -154,6 +171,7 @@ class Run(msgspec.Struct, frozen=True):
     conversation: Conversation
     ledger: Ledger
     untouched: bool
+    before: str = NOTHING
 
 
 def _run(history: Any, call: Call, original: Original, framed: bool = False) -> Run:
@@ -163,12 +181,30 @@ def _run(history: Any, call: Call, original: Original, framed: bool = False) -> 
     if call.source is not None and call.source not in DIALECTS:
         raise TypeError(f"unknown source {call.source!r}; it is one of {', '.join(DIALECTS)}")
     home = DIALECTS.get(call.source or by_body(history, DIALECTS) or "", target.dialect)
-    read_in = conversation = surveyed(read(history, home, tuple(DIALECTS.values()), ledger, framed))
+    stored = surveyed(read(history, home, tuple(DIALECTS.values()), ledger, framed))
+    read_in = conversation = surveyed(_opened(stored, target, call.trust, ledger))
+    before = NOTHING
+    if call.context is not None:
+        conversation, before = continued(conversation, call.context, target.dialect.name, ledger)
+        conversation = surveyed(conversation)
     for rule in target.rules(call.options, call.model):
         conversation = rule(conversation, ledger)
         if conversation.holds is None:
             conversation = surveyed(conversation)
-    return Run(history, framed, target, conversation, ledger, not ledger and _is_same(conversation, read_in))
+    untouched = not ledger and read_in is stored and _is_same(conversation, read_in)
+    return Run(history, framed, target, conversation, ledger, untouched, before)
+
+
+def _opened(conversation: Conversation, target: Target, trust: Trust | None, ledger: Ledger) -> Conversation:
+    """The conversation without carriers: what rode in them stands in its place."""
+    if lacks(conversation, EXTRA | REASONING):
+        return conversation
+    dialects = tuple(DIALECTS.values())
+
+    def read_native(dialect: str, entries: Sequence[tuple[Any, At]]) -> Sequence[Message]:
+        return read_entries(entries, context_for(DIALECTS.get(dialect, target.dialect), dialects, ledger))
+
+    return open_carriers(conversation, read_native, target.dialect.name, trust, ledger)
 
 
 def _is_same(conversation: Conversation, read_in: Conversation) -> bool:

@@ -6,7 +6,7 @@ not live here: the spelling of any block (dialects/) and repairs (rules/).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from sendable import payload
@@ -115,14 +115,25 @@ def read(
 def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> list[Message]:
     """The messages of a list.
 
+    Loses: what `read_entries` loses, and what an unsound value loses (soundness.py).
+    """
+    entries = payload.items(listed) or ()
+    if framed:
+        return read_entries([(entry, (key, index)) for index, entry in enumerate(entries)], context)
+    ledger = context.ledger
+    return read_entries(
+        [(sound(entry, (key, index), ledger), (key, index)) for index, entry in enumerate(entries)], context
+    )
+
+
+def read_entries(entries: Iterable[tuple[Leaf, At]], context: Context) -> list[Message]:
+    """The messages of a list, of an answer, or of a carrier, each with its place.
+
     Loses: SHP002, SHP003, SHP011.
     """
     out: list[Message] = []
     ledger = context.ledger
-    for index, entry in enumerate(payload.items(listed) or ()):
-        at = (key, index)
-        if not framed:
-            entry = sound(entry, at, ledger)
+    for entry, at in entries:
         fields = entry if type(entry) is dict else payload.fields(entry)
         if fields is None:
             ledger.drop(SHP002, at, kind=payload.kind(entry))

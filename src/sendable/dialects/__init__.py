@@ -6,16 +6,17 @@ What must not live here: anything that is true of one dialect only, and the list
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NewType, TypeAlias, final
+from typing import Any, Literal, NewType, TypeAlias, final
 
 import msgspec
 
 from sendable import payload
 from sendable.codes import SHP007
-from sendable.conversation import Block, Fields, Message, Opaque, Setting
+from sendable.conversation import Block, Decoding, Fields, Message, Opaque, Reply, Setting
 from sendable.paths import At
 from sendable.payload import Leaf
 from sendable.report import Ledger
+from sendable.stream import EventReader, EventWriter
 
 Wire = NewType("Wire", dict[str, Any])
 """A written JSON object. Only writers make one, so that a writer cannot return nothing."""
@@ -50,6 +51,36 @@ class Context(msgspec.Struct, gc=False):
     read_content: Callable[[Leaf, At, Context], tuple[Block, ...]]
 
 
+ReadEntry: TypeAlias = Callable[[Leaf, At], Sequence[Message]]
+"""Reads one of the provider's own messages or items, as it stands in an answer."""
+
+
+@final
+class Answers(msgspec.Struct, frozen=True, gc=False):
+    """The answers of one dialect, whole and as streams.
+
+    `claims` says whether a body is such an answer by its own keys. `failure` gives the error object of a body that is one, else None.
+    `read` is wire → hub; it raises `UpstreamError` (RSP004) for what an answer cannot be without. `write` is hub → wire: it gets the
+    answer and its messages in a form that the dialect can hold, and reports the fields of the answer that it has no place for. `reader`
+    and `writer` make the reader and writer of one stream. `one_at_a_time`: in a stream, a block ends before the next one begins.
+    `decoding` says what the request guarantees about the arguments of a call of the tool of this name. `issuer`: who signs. `carry` puts
+    a carrier (`carriers.py`) into a written answer, into the slot that clients of this dialect send back unread; None if there is none.
+    `refusal`: the kind of block as which a refusal is streamed.
+    """
+
+    claims: Callable[[Fields], bool]
+    failure: Callable[[Fields], Fields | None]
+    read: Callable[[Fields, ReadEntry, Ledger], Reply]
+    write: Callable[[Reply, Sequence[Message], Ledger], Wire]
+    reader: Callable[[], EventReader]
+    writer: Callable[[], EventWriter]
+    decoding: Callable[[Fields, str], Decoding]
+    one_at_a_time: bool
+    issuer: str
+    carry: Callable[[dict[str, Any], Fields], None] | None = None
+    refusal: Literal["text", "refusal"] = "text"
+
+
 @final
 class Dialect(msgspec.Struct, frozen=True, gc=False):
     """One wire format.
@@ -63,7 +94,7 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     read, where it is not a form of this one. `hoisted_aliases`: other spellings of the request field that `read_hoisted` reads.
     `is_call` says whether an own entry is a call, so that detection knows a list by it. `read_single` and `write_single` are for a
     message list that is not a list, where the dialect has such a form. `handles`: request fields that stand for an earlier part of the
-    conversation, which the provider holds.
+    conversation, which the provider holds. `answers`: how its provider answers; None for a form that no provider speaks.
     """
 
     name: str
@@ -86,6 +117,7 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     read_single: Callable[[Leaf, At, Context], Message | None] | None = None
     write_single: Callable[[Sequence[Message]], Any] | None = None
     handles: frozenset[str] = frozenset()
+    answers: Answers | None = None
 
 
 ALIASES = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id")

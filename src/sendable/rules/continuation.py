@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import msgspec
 
 from sendable import paths, payload
-from sendable.codes import BLK001, BLK002, BLK003, CON001, CON002, CON003, CON004, FLD008, FLD009, RSN002, RSN014, Code
+from sendable.codes import (
+    BLK001,
+    BLK002,
+    BLK003,
+    CON001,
+    CON002,
+    CON003,
+    CON004,
+    CON005,
+    FLD008,
+    FLD009,
+    RSN002,
+    RSN014,
+    Code,
+)
 from sendable.conversation import (
     OPAQUE,
     Block,
+    Continuation,
     Conversation,
     Message,
     Opaque,
@@ -22,10 +38,70 @@ from sendable.conversation import (
     ToolResult,
     changed,
 )
+from sendable.fingerprints import NOTHING, boundaries
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
 from sendable.rules import Rule, lacks, with_messages
 from sendable.rules.turns import is_reasoning
+
+
+@final
+class Continue:
+    """A handle to go on from (`response.continuation`), for `normalize(…, context=Continue(handle))`.
+
+    `now` is the time against which its expiry is judged, in seconds since 1970; by default the time at which this is made.
+    """
+
+    __slots__ = ("handle", "now")
+
+    def __init__(self, handle: Continuation, now: float | None = None) -> None:
+        self.handle, self.now = handle, time.time() if now is None else now
+
+
+FIELDS: dict[tuple[str, str], str] = {
+    ("openai-responses", "response"): "previous_response_id",
+    ("openai-responses", "conversation"): "conversation",
+}
+"""In which request field of a dialect a handle of a kind stands."""
+
+
+def continued(conversation: Conversation, context: Continue, home: str, ledger: Ledger) -> tuple[Conversation, str]:
+    """Only what is new, behind the handle, and the fingerprint of what the handle stands for; or all of it, without a handle.
+
+    The handle is used if it is the target's own, has not expired, and stands for a beginning of this very history, by fingerprint. What a
+    provider does not keep with it stays: «The instructions from a previous response will not be carried over» (OpenAI, documented).
+
+    Loses: CON005 (a note).
+    """
+    handle = context.handle
+    field = FIELDS.get((home, handle.kind)) if handle.issuer == home else None
+    if field is None:
+        reason = "foreign"
+    elif conversation.continued:
+        reason = "the body has a handle of its own"
+    elif handle.expires is not None and handle.expires <= context.now:
+        reason = "expired"
+    elif handle.covers is None:
+        reason = "covers nothing"
+    else:
+        for count, found in boundaries(conversation.messages):
+            if found == handle.covers and count < len(conversation.messages):
+                kept = [message for message in conversation.messages[:count] if len(message.at) == 1]  # keeps: held
+                setting = Setting(field, handle.id, (), home=home)
+                return (
+                    msgspec.structs.replace(
+                        conversation,
+                        messages=[*kept, *conversation.messages[count:]],
+                        settings=(*conversation.settings, setting),
+                        listed=False,
+                        continued=True,
+                        holds=None,
+                    ),
+                    found,
+                )
+        reason = "stands for another history"
+    ledger.note(CON005, (), None, reason=reason, kind=handle.kind)
+    return conversation, NOTHING
 
 
 @final
@@ -203,7 +279,7 @@ def item_ids(known: ItemIds) -> Rule:
     «Item 'rs_68c4…' of type 'reasoning' was provided without its required following item.» (OR14, measured); «Item 'fc_07f6' of type
     'function_call' was provided without its required 'reasoning' item: 'rs_07f6'.» (OR15).
 
-    Loses: CON004, FLD008, FLD009, RSN014.
+    Loses: CON004, CON005, FLD008, FLD009, RSN014.
     """
 
     def item_ids(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -252,7 +328,7 @@ def _fit_item(
 ) -> Message | None:
     """An item with an id that can be sent, without one, or None with its entry.
 
-    Loses: CON004, FLD008, FLD009, RSN014.
+    Loses: CON004, CON005, FLD008, FLD009, RSN014.
     """
     block = message.blocks[0]
     if block.home != known.home or type(block.raw) is not dict:

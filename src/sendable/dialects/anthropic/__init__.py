@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sendable.dialects import Dialect
-from sendable.dialects.anthropic import read, write
+from sendable.dialects import Answers, Dialect
+from sendable.dialects.anthropic import answer, read, stream, write
 
 ANTHROPIC = Dialect(
     name=read.HOME,
@@ -30,4 +30,16 @@ ANTHROPIC = Dialect(
     write_settings=write.write_settings,
     read_hoisted=("system", read.read_system),
     write_hoisted=write.write_system,
+    answers=Answers(
+        claims=answer.claims,
+        failure=answer.failure,
+        read=answer.read_answer,
+        write=answer.write_answer,
+        reader=stream.AnthropicReader,
+        writer=stream.AnthropicWriter,
+        decoding=answer.decoding,
+        one_at_a_time=True,
+        issuer="anthropic",
+        carry=answer.carry,
+    ),
 )
