@@ -25,8 +25,9 @@ LOSSES = DOCS / "losses"
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`([\w./-]+)`:$")
 _EXAMPLE = re.compile(
-    r"^To `(?P<target>[\w:.-]+)`(?:, for the model `(?P<model>[\w.:-]+)`)?(?:, with `(?P<options>\{.*?\})`)?:\n\n"
-    r"```(?P<language>json|python)\n(?P<history>.*?)^```\n(?P<found>.*?)(?=^To `|^#|\Z)",
+    r"^(?:To `(?P<target>[\w:.-]+)`(?:, for the model `(?P<model>[\w.:-]+)`)?(?:, with `(?P<options>\{.*?\})`)?"
+    r"|(?P<kind>An answer|A stream)(?: of `(?P<source>[\w-]+)`)?(?:, for a client of `(?P<client>[\w-]+)`)?):\n\n"
+    r"```(?P<language>json|python|text)\n(?P<history>.*?)^```\n(?P<found>.*?)(?=^To `|^An answer|^A stream|^#|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 HEADER = "| code | verb | path | param |\n| --- | --- | --- | --- |\n"
@@ -57,11 +58,16 @@ def blocks(page: Path) -> list[Block]:
 
 
 class Example(NamedTuple):
-    """One example of a loss page: what goes in, and all that the page says comes of it."""
+    """One example of a loss page: what goes in, and all that the page says comes of it.
+
+    `kind`: a history, an answer or a stream. `target` is where a history goes, or the dialect of the client that is shown an answer.
+    """
 
     page: Path
     number: int
-    target: str
+    kind: str
+    target: str | None
+    source: str | None
     model: str | None
     options: dict[str, Any]
     language: str
@@ -78,18 +84,23 @@ def examples(page: Path) -> Iterator[Example]:
     for number, found in enumerate(_EXAMPLE.finditer(page.read_text(encoding="utf-8")), 1):
         options = json.loads(found["options"] or "{}")
         yield Example(
-            page, number, found["target"], found["model"], options, found["language"], found["history"], found["found"].strip()
+            page, number, found["kind"] or "A history", found["target"] or found["client"], found["source"], found["model"], options,
+            found["language"], found["history"], found["found"].strip(),
         )  # fmt: skip
 
 
 def outcome(example: Example) -> str:
     """What the library makes of an example, in the words of a page: its entries, and the output or the refusal."""
+    if example.kind == "An answer":
+        return _outcome_of_answer(example)
+    if example.kind == "A stream":
+        return _outcome_of_stream(example)
     keywords: dict[str, Any] = {"model": example.model, "options": example.options or None}
     try:
         if example.language == "python":
             names: dict[str, Any] = {}
             exec(example.history, names)
-            done = sendable.normalize(names["history"], example.target, **keywords)
+            done = sendable.normalize(names["history"], example.target, context=names.get("context"), **keywords)
             return f"{table(done.report)}\n{laid_out(done.body)}"
         sent = sendable.normalize_json(example.history.strip().encode(), example.target, **keywords)
         return f"{table(sent.report)}\n{laid_out(json.loads(sent.data))}"
@@ -97,10 +108,37 @@ def outcome(example: Example) -> str:
         return f"{table(refusal.report)}\nRefused: `{refusal.param}`, `{refusal.code}`."
 
 
-def table(report: sendable.Report) -> str:
+def _outcome_of_answer(example: Example) -> str:
+    """What the library reads in an answer, and writes for a client of another dialect if the example has one."""
+    try:
+        response = sendable.read_response(example.history.strip(), example.source)
+    except sendable.UpstreamError as error:
+        return f"Refused: `{error.code}`, {error.found}."
+    if example.target is None:
+        return f"{table(response.report)}\n{laid_out(response.to_history())}"
+    written = sendable.write_response(response, example.target)
+    return f"{table(response.report, written.report)}\n{laid_out(written.body)}"
+
+
+def _outcome_of_stream(example: Example) -> str:
+    """What the library reads in the events of a stream, one a line, and writes for a client of another dialect."""
+    assert example.source is not None
+    reader, assembler = sendable.StreamReader(example.source), sendable.Assembler(example.source)
+    writer = sendable.StreamWriter(example.target or example.source)
+    written = []
+    for line in [*example.history.strip().splitlines(), None]:
+        for event in reader.close() if line is None else reader.feed(line):
+            assembler.feed(event)
+            written += [wire.data for wire in writer.feed(event)]
+    shown = written if example.target is not None else assembler.response().to_history()
+    return f"{table(reader.report, writer.report)}\n{laid_out(shown)}"
+
+
+def table(*reports: sendable.Report) -> str:
     """The entries of a report as the table of a page. `param` is left empty where it is the whole node."""
     rows = [
         f"| {entry.code} | {entry.verb} | {_cell(entry.path) or 'the body'} | {_cell(entry.param if entry.param != entry.path else '')} |\n"
+        for report in reports
         for entry in report.entries
     ]
     return HEADER + "".join(rows) if rows else "No entry.\n"
@@ -140,7 +178,9 @@ def index() -> str:
 def head(code: Code) -> str:
     """How the page of a code begins: the same words as in codes.py."""
     levels = f"| strict | repair |\n| --- | --- |\n| {code.strict} | {code.repair} |\n"
-    if code.repair == "reject":
+    if code.repair == "reject" and code.id.startswith("RSP"):
+        levels += "\nNo policy has to do with it: there is nothing to read.\n"
+    elif code.repair == "reject":
         levels += "\nNo policy can repair this: nothing could be sent. Change the history itself.\n"
     elif code.strict == "reject":
         levels += (

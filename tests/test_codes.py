@@ -76,8 +76,13 @@ def test_a_message_is_lower_case_and_on_one_line() -> None:
         assert code.message[0].islower(), code
 
 
-def test_only_what_leaves_nothing_to_send_is_rejected_in_repair() -> None:
-    assert {code.id for code in CODES.values() if code.repair == "reject"} == {"SHP001", "SHP012", "SHP013"}
+def test_only_what_leaves_nothing_to_send_or_to_read_is_rejected_in_repair() -> None:
+    nothing_to_read = {"RSP001", "RSP002", "RSP003", "RSP004"}
+    assert {code.id for code in CODES.values() if code.repair == "reject"} == {
+        "SHP001",
+        "SHP012",
+        "SHP013",
+    } | nothing_to_read
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:
@@ -399,11 +404,12 @@ def test_rules_know_no_dialect_no_target_and_no_policy_by_name() -> None:
                 assert node.attr not in ("policy", "_policy", "level"), f"{where(file)}:{node.lineno}"
 
 
-def test_a_ledger_is_made_in_the_pipeline_only() -> None:
+def test_a_ledger_is_made_in_the_flow_of_a_history_or_an_answer_only() -> None:
     for file in FILES:
         for node in ast.walk(tree(file)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Ledger", "Receipt"):
-                assert (where(file), node.func.id) == ("pipeline.py", "Ledger"), f"{where(file)}:{node.lineno}"
+                assert where(file) in ("pipeline.py", "answers.py", "replay.py"), f"{where(file)}:{node.lineno}"
+                assert node.func.id == "Ledger", f"{where(file)}:{node.lineno}"
 
 
 # --- shapes that lose something in silence -----------------------------------------------------------------------------

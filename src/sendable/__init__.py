@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sendable.conversation import ArgumentsError, Continuation
     from sendable.errors import HistoryError, UpstreamError
     from sendable.pipeline import JsonResult, Result, check, check_json, normalize, normalize_json
+    from sendable.replay import ReplayCost, replay_cost
     from sendable.report import REPAIR, STRICT, Entry, Report
     from sendable.rules.continuation import Continue
     from sendable.targets import target_names
@@ -26,6 +27,7 @@ _HOMES = {
     "Entry": "report",
     "HistoryError": "errors",
     "JsonResult": "pipeline",
+    "ReplayCost": "replay",
     "Report": "report",
     "Response": "answers",
     "Result": "pipeline",
@@ -37,6 +39,7 @@ _HOMES = {
     "normalize": "pipeline",
     "normalize_json": "pipeline",
     "read_response": "answers",
+    "replay_cost": "replay",
     "write_response": "answers",
     "target_names": "targets",
 }
@@ -51,6 +54,7 @@ __all__ = [
     "Entry",
     "HistoryError",
     "JsonResult",
+    "ReplayCost",
     "Report",
     "Response",
     "Result",
@@ -62,6 +66,7 @@ __all__ = [
     "normalize",
     "normalize_json",
     "read_response",
+    "replay_cost",
     "target_names",
     "write_response",
 ]

@@ -265,10 +265,10 @@ CAR002 = _code("CAR002", "edited-carrier", "what the carrier stands for was edit
 CAR003 = _code("CAR003", "unreadable-carrier", "the carrier is damaged, or was not sealed with the key that is in use")
 
 # RSP: answers.
-RSP001 = _code("RSP001", "not-an-answer", "this is no answer of any provider")
-RSP002 = _code("RSP002", "provider-error", "the provider answered with an error")
-RSP003 = _code("RSP003", "other-dialect", "the answer is of another dialect than the one that was named")
-RSP004 = _code("RSP004", "incomplete-answer", "the answer lacks what every answer of its dialect has")
+RSP001 = _code("RSP001", "not-an-answer", "this is no answer of any provider", repair="reject")
+RSP002 = _code("RSP002", "provider-error", "the provider answered with an error", repair="reject")
+RSP003 = _code("RSP003", "other-dialect", "the answer is of another dialect than the one that was named", repair="reject")
+RSP004 = _code("RSP004", "incomplete-answer", "the answer lacks what every answer of its dialect has", repair="reject")
 RSP005 = _code("RSP005", "other-candidate", "the answer has further candidates, and one was read")
 RSP006 = _code(
     "RSP006",
