@@ -35,7 +35,11 @@ def read_policy(data: bytes) -> dict[str, Level]:
     for key in table:
         if key not in ("base", "codes"):
             raise PolicyError(f"unknown key `{key}`; a policy has `base` and the table `[codes]`")
-    base, codes = table.get("base", "repair"), table.get("codes", {})
+    return policy_of(table.get("base", "repair"), table.get("codes", {}))
+
+
+def policy_of(base: object, codes: object) -> dict[str, Level]:
+    """The same from the two values themselves, wherever they were written down."""
     if not isinstance(base, str) or base not in BASES:
         raise PolicyError(f'`base` must be "repair" or "strict", not {base!r}')
     if not isinstance(codes, dict):
