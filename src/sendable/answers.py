@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, final
+from typing import Any, Literal, assert_never, final
 
 import msgspec
 
@@ -22,12 +22,14 @@ from sendable.conversation import (
     Fields,
     Media,
     Message,
+    Opaque,
     Reasoning,
     Refusal,
     Reply,
     Stop,
     Text,
     ToolCall,
+    ToolResult,
     Usage,
     changed,
 )
@@ -629,4 +631,8 @@ def _whole(index: int, block: Block) -> list[BlockEvent]:
     if type(block) is ToolCall and block.executor == "client":
         start = BlockStart(index, "tool_call", block.id, block.name, block.kind)
         return [start, ArgumentsDelta(index, block.arguments_text), BlockStop(index, block)]
-    return [BlockStart(index, "media" if type(block) is Media else "opaque"), BlockStop(index, block)]
+    if type(block) is Media:
+        return [BlockStart(index, "media"), BlockStop(index, block)]
+    if type(block) is ToolCall or type(block) is ToolResult or type(block) is Opaque:
+        return [BlockStart(index, "opaque"), BlockStop(index, block)]
+    assert_never(block)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, assert_never
 
 from sendable import payload
 from sendable.conversation import (
@@ -112,6 +112,8 @@ class _Turn:
             self.media.append(f"{block.kind} {_text(block.data)}")
         elif type(block) is Reasoning or type(block) is Opaque:
             pass  # keeps: nothing that is said
+        else:
+            assert_never(block)
 
     def closed(self, before: str) -> str:
         """The fingerprint with this turn; the one before if nothing was said in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from sendable import payload
 from sendable.carriers import as_text
@@ -231,7 +231,7 @@ class AnthropicWriter:
             return self._ended(event)
         if type(event) is MessageStart:
             return [_named("message_start", {"message": _begun(event)})]
-        return []
+        assert_never(event)
 
     def _delta(self, index: int, kind: str, key: str, value: Any) -> WireEvent:
         return _named("content_block_delta", {"index": index, "delta": {"type": kind, key: value}})
