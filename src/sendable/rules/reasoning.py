@@ -9,6 +9,7 @@ import msgspec
 
 from sendable import payload
 from sendable.codes import (
+    EMP003,
     RSN001,
     RSN002,
     RSN003,
@@ -72,10 +73,10 @@ def issuer_of(signature: Signature, options: Options) -> str:
 def fit_signed(block: Reasoning, issuer: str, options: Options, ledger: Ledger) -> Block | Receipt:
     """Reasoning for a target that takes it back only with its own signature: unchanged, or gone.
 
-    What another model of the issuer made is sent: «a model reads its own blocks and those of a fixed set; unreadable blocks are dropped
-    without error» (AH6, documented), which is noted.
+    What another model of the issuer made is sent as it is: «a model reads its own blocks and those of a fixed set; unreadable blocks are
+    dropped without error» (AH6, documented).
 
-    Loses: RSN002, RSN004, RSN005, RSN006, RSN010 (a note), RSN012.
+    Loses: RSN002, RSN004, RSN005, RSN006, RSN012.
     """
     if options.reasoning is not None:
         return _as_asked(block, options.reasoning, ledger)
@@ -85,8 +86,6 @@ def fit_signed(block: Reasoning, issuer: str, options: Options, ledger: Ledger) 
         return ledger.drop(RSN012, block, "signature", issuer=issuer_of(block.signature, options))
     if options.prefix_changed:
         return ledger.drop(RSN004, block, "signature")
-    if not options.same_model:
-        ledger.note(RSN010, block, "signature")
     return block
 
 
@@ -144,7 +143,7 @@ def fit_unsigned(block: Reasoning, own: str, options: Options, ledger: Ledger) -
 
     Other spellings of the field pass at home as they came.
 
-    Loses: RSN001, RSN003, RSN005, RSN006.
+    Loses: EMP003, RSN001, RSN003, RSN005, RSN006.
     """
     if options.reasoning is not None:
         return _as_asked(block, options.reasoning, ledger)
@@ -158,6 +157,9 @@ def fit_unsigned(block: Reasoning, own: str, options: Options, ledger: Ledger) -
         ledger.strip(RSN001, block, "signature" if type(block.raw) is dict else ())
         fitted: Reasoning = changed(block, signature=None)
         return fitted
+    if payload.is_empty(block.text):
+        # An answer that was cut before its first thought. An empty field says nothing and fills no message.
+        return ledger.drop(EMP003, block)
     return block
 
 

@@ -116,22 +116,22 @@ class AnthropicReader:
             return [UnknownEvent(event)]
         block, neutral, kind = self._blocks[index], self._names[index], delta.get("type")
         if kind == "text_delta":
-            text = str(delta.get("text", ""))
-            block["text"] = block.get("text", "") + text
+            text = payload.string(delta.get("text")) or ""
+            block["text"] = f"{block.get('text') or ''}{text}"
             return [TextDelta(neutral, text)] if block.get("type") == "text" else [UnknownEvent(event)]
         if kind == "input_json_delta" and index in self._inputs:
-            text = str(delta.get("partial_json", ""))
+            text = payload.string(delta.get("partial_json")) or ""
             self._inputs[index].append(text)
             return [ArgumentsDelta(neutral, text)] if block.get("type") == "tool_use" and text else []
         if kind == "thinking_delta":
-            text = str(delta.get("thinking", ""))
-            block["thinking"] = block.get("thinking", "") + text
+            text = payload.string(delta.get("thinking")) or ""
+            block["thinking"] = f"{block.get('thinking') or ''}{text}"
             return [ReasoningDelta(neutral, text)] if block.get("type") == "thinking" else [UnknownEvent(event)]
         if kind == "signature_delta":
-            block["signature"] = block.get("signature", "") + str(delta.get("signature", ""))
+            block["signature"] = f"{block.get('signature') or ''}{delta.get('signature') or ''}"
             return []
         if kind == "citations_delta":
-            block["citations"] = [*(block.get("citations") or ()), delta.get("citation")]
+            block["citations"] = [*(payload.items(block.get("citations")) or ()), delta.get("citation")]
             return [UnknownEvent(event)]
         # What a later version adds stands in the block under its own name.
         block.update({key: value for key, value in delta.items() if key != "type"})  # keeps: the kind of the delta

@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never, final
 
 import msgspec
 
-from sendable.codes import BLK002, MED001
+from sendable.codes import BLK002, CON001, MED001
 from sendable.conversation import (
     INSTRUCTING,
     Block,
@@ -23,7 +23,7 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects.openai_chat.read import HOME
+from sendable.dialects.openai_chat.read import HOME, transcript
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
 from sendable.rules.arguments import fit_arguments
@@ -128,7 +128,7 @@ def parsed_arguments(call: ToolCall, ledger: Ledger) -> ToolCall:
 def in_field(block: Reasoning, options: Options, ledger: Ledger) -> Block | Receipt:
     """Readable reasoning goes to `reasoning_content`, without a signature.
 
-    Loses: RSN001, RSN003, RSN005, RSN006.
+    Loses: EMP003, RSN001, RSN003, RSN005, RSN006.
     """
     return fit_unsigned(block, HOME, options, ledger)
 
@@ -156,12 +156,16 @@ def with_handles(block: Opaque, here: Place, ledger: Ledger) -> Block | Receipt:
 
 
 def without_handles(block: Opaque, here: Place, ledger: Ledger) -> Block | Receipt:
-    """«replay is by handle only … on any other provider/model the handle is dead» (section 1.3).
+    """«replay is by handle only … on any other provider/model the handle is dead» (section 1.3): the words stay, if they were stored.
 
-    Loses: BLK001, BLK002.
+    Loses: BLK001, BLK002, CON001.
     """
     if block.home == HOME and block.intact:
-        return ledger.drop(BLK002, block, kind=block.kind)
+        said = transcript(block)
+        if said is None:
+            return ledger.drop(CON001, block, kind=block.kind)
+        ledger.degrade(CON001, block, kind=block.kind)
+        return Text(said, block.at)
     return fit_opaque(block, here, ledger)
 
 
@@ -192,7 +196,7 @@ def place_of(server: Server, options: Options) -> Place:
 def fit_block(options: Options, server: Server = OPENAI) -> FitBlock:
     """Every block as Chat has it: arguments as text, readable reasoning without its signature, errors said in the text.
 
-    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, MED001, MED002, MED003, MED004, RES001, RSN001, RSN003, RSN005, RSN006.
+    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, CON001, EMP003, MED001, MED002, MED003, MED004, RES001, RSN001, RSN003, RSN005, RSN006.
     """
     here = place_of(server, options)
 
