@@ -161,7 +161,7 @@ def read_response(body: Any, source: str | None = None, request: Any = None) -> 
 def _decoded(body: Any) -> Any:
     """An answer as a value; bytes and text are JSON, or no answer.
 
-    Raises `UpstreamError` (RSP001).
+    Loses: RSP001 (raised).
     """
     if not isinstance(body, (bytes, bytearray, str)):
         return body
@@ -185,7 +185,7 @@ def _decoded(body: Any) -> Any:
 def _answer(value: Any, source: str | None) -> tuple[Fields, Dialect, Answers]:
     """The fields of an answer, and the dialect whose it is.
 
-    Raises `UpstreamError` (RSP001, RSP002, RSP003).
+    Loses: RSP001, RSP002, RSP003 (raised).
     """
     known = {name: dialect.answers for name, dialect in DIALECTS.items() if dialect.answers is not None}
     if source is not None and source not in known:
@@ -614,6 +614,16 @@ class _Open:
 
     def __init__(self, start: BlockStart, live: bool) -> None:
         self.start, self.live = start, live
+
+
+def events_of(response: Response) -> list[Event]:
+    """A whole answer as the neutral events of a stream, for a client that asked for one."""
+    reply = response.reply
+    out: list[Event] = [MessageStart(response.dialect, reply.id, reply.model, reply.created)]
+    for index, block in enumerate(reply.blocks):
+        out += _whole(index, block)
+    out.append(MessageStop(reply, response.body))
+    return out
 
 
 def _whole(index: int, block: Block) -> list[BlockEvent]:

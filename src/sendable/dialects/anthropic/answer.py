@@ -61,9 +61,9 @@ def failure(fields: Fields) -> Fields | None:
 
 
 def read_answer(fields: Fields, read_entry: ReadEntry, ledger: Ledger) -> Reply:
-    """An answer of Messages. Raises `UpstreamError` (RSP004) where it has no content.
+    """An answer of Messages.
 
-    Loses: RSP006 (notes).
+    Loses: RSP004 (raised, where it has no content), RSP006 (notes).
     """
     whose = payload.string(fields.get("id"))
     if payload.kind(fields.get("content")) != "list":

@@ -156,7 +156,9 @@ class AnthropicReader:
     def _end(self, event: Fields) -> None:
         delta = payload.fields(event.get("delta")) or {}
         self._message.update(
-            {key: value for key, value in delta.items() if value is not None or key not in self._message}
+            {
+                key: value for key, value in delta.items() if value is not None or key not in self._message
+            }  # keeps: null says nothing new
         )
         usage = payload.fields(event.get("usage")) or {}
         # «Usage counts on a message_delta are cumulative totals, so they overwrite rather than add» (SDK).
