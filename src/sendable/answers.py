@@ -336,7 +336,10 @@ class StreamReader:
         self._count = -1
 
     def feed(self, event: Mapping[str, Any] | str | bytes) -> list[Event]:
-        """The neutral events of one event of the provider."""
+        """The neutral events of one event of the provider.
+
+        Loses: STM002.
+        """
         self._count += 1
         fields = _event(event)
         if fields is None:
@@ -375,7 +378,10 @@ class StreamReader:
         return self._ledger.close()
 
     def _legal(self, events: list[Event]) -> list[Event]:
-        """The events, of which the transport of a provider may have made none that is illegal; what is goes as an entry."""
+        """The events that are legal where they stand.
+
+        Loses: STM003.
+        """
         out: list[Event] = []
         for event in events:
             if not self._transitions.started and type(event) not in (MessageStart, UnknownEvent):
@@ -389,6 +395,10 @@ class StreamReader:
         return out
 
     def _stop(self) -> MessageStop:
+        """The end of the answer, by what the provider said of it.
+
+        Loses: STM001.
+        """
         reader, body = self._reader, self._reader.body()
         ledger = Ledger(REPAIR, Original(body))
         reply = self._answers.read(body, _entries_of(self._dialect, ledger), ledger)
@@ -435,7 +445,10 @@ class Assembler:
             self._stop = event
 
     def response(self) -> Response:
-        """The answer."""
+        """The answer.
+
+        Loses: STM001.
+        """
         if self._stop is None:
             raise ValueError("the stream has not ended: feed what StreamReader.close() gives")
         body = self._stop.body
@@ -506,7 +519,10 @@ class StreamWriter:
         return self._ledger.close()
 
     def feed(self, event: Event) -> list[WireEvent]:
-        """The events to send for one neutral event."""
+        """The events to send for one neutral event.
+
+        Loses: STM003.
+        """
         wrong = self._transitions.step(event)
         if wrong is not None:
             self._ledger.fault(STM003, (), None, found=wrong)
