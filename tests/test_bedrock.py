@@ -199,7 +199,7 @@ def test_cache_points_and_cache_marks_are_one_thing() -> None:
 
 def test_a_cache_point_with_nothing_to_mark_is_dropped_abroad() -> None:
     result = sendable.normalize([user(POINT, text("q"))], to="anthropic")
-    assert entries(result.report) == [("BLK002", "drop", "messages[0].content[0]")]
+    assert entries(result.report) == [("FLD007", "drop", "messages[0].content[0]")]
 
 
 def test_a_mark_inside_a_result_goes_behind_the_results() -> None:

@@ -150,23 +150,6 @@ def test_a_tool_is_declared_under_the_name_that_its_calls_have() -> None:
     ]
 
 
-def test_another_model_of_the_issuer_may_not_read_its_reasoning() -> None:
-    history = [
-        {"role": "user", "content": "hi"},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "hm", "signature": "EqQB"},
-                {"type": "text", "text": "Hello."},
-            ],
-        },
-        {"role": "user", "content": "why?"},
-    ]
-    result = sendable.normalize(history, "anthropic", options={"same_model": False})
-    assert result.messages == history
-    assert result.report.counts == {"RSN010": 1}
-
-
 @pytest.mark.parametrize(
     ("model", "dialect", "target"),
     [

@@ -69,6 +69,7 @@ FLD004 = _code(
 FLD005 = _code("FLD005", "weakened-parameter", "the target has only a weaker form of this parameter")
 
 FLD006 = _code("FLD006", "excluded-parameter", "the target refuses this parameter beside others of the request")
+FLD007 = _code("FLD007", "lost-cache-mark", "the target has no place for this cache mark", strict="report")
 FLD008 = _code(
     "FLD008", "refused-item-id", "the target refuses this id of an item, or an earlier item has it", strict="report"
 )
@@ -267,7 +268,9 @@ CAR003 = _code("CAR003", "unreadable-carrier", "the carrier is damaged, or was n
 # RSP: answers.
 RSP001 = _code("RSP001", "not-an-answer", "this is no answer of any provider", repair="reject")
 RSP002 = _code("RSP002", "provider-error", "the provider answered with an error", repair="reject")
-RSP003 = _code("RSP003", "other-dialect", "the answer is of another dialect than the one that was named", repair="reject")
+RSP003 = _code(
+    "RSP003", "other-dialect", "the answer is of another dialect than the one that was named", repair="reject"
+)
 RSP004 = _code("RSP004", "incomplete-answer", "the answer lacks what every answer of its dialect has", repair="reject")
 RSP005 = _code("RSP005", "other-candidate", "the answer has further candidates, and one was read")
 RSP006 = _code(

@@ -18,6 +18,7 @@ from sendable import payload
 At = tuple[Any, ...]
 """`()` is the whole body, `("messages", 3)` a message, `(("messages", 3), "content", 0)` a block."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 SPELLINGS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -72,7 +73,8 @@ def text(at: At) -> str:
         elif _SIMPLE.match(step):
             out.append(f".{step}" if out else step)
         else:
-            out.append(f"[{json.dumps(step, ensure_ascii=False)}]")
+            # Half a surrogate pair, which a caller's key may hold, has no UTF-8.
+            out.append(f"[{json.dumps(step, ensure_ascii=_SURROGATE.search(step) is not None)}]")
     return "".join(out)
 
 

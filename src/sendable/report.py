@@ -93,6 +93,15 @@ class Entry:
             value = paths.value_at(history, self._at)
         return None if value is paths.ABSENT else value
 
+    @property
+    def place(self) -> At:
+        """The field at fault as a place, its steps not yet written out."""
+        return self._param
+
+    def order(self) -> tuple[int, ...]:
+        """A sort key: where the field at fault stands in the caller's input as it is written. Parses input that came as bytes."""
+        return paths.order(self._history.value(), self._param)
+
     def __repr__(self) -> str:
         return f"<{self.code} {self.verb} {self.param or self.path or 'the body'}>"
 
@@ -187,12 +196,14 @@ def _position(at: At) -> int:
 class Ledger:
     """The one record of a run. No rule knows the policy; it is asked once, when the ledger is closed."""
 
-    __slots__ = ("_entries", "_first", "_history", "_last", "_policy", "dropped", "faults", "lost")
+    __slots__ = ("_entries", "_first", "_history", "_keys", "_last", "_policy", "dropped", "faults", "lost")
 
     def __init__(self, policy: Policy, history: Original) -> None:
         self._policy, self._history = policy, history
         self._entries: list[Entry] = []
         self._last: dict[Any, Entry] = {}
+        # Keys that had to be cleaned, by their place, and what the caller's own object calls them.
+        self._keys: dict[At, str] = {}
         self._first: tuple[int, Entry] | None = None
         self.dropped = 0
         # How many things no rule can repair.
@@ -306,6 +317,23 @@ class Ledger:
         self.faults += 1
         return self._enter(code, "fault", node, field, because, related, facts)
 
+    def stored_as(self, place: At, key: Any) -> None:
+        """Say under which key the caller's own object holds what is read at this place, so that entries name that one."""
+        steps = tuple(paths.steps(place))
+        if steps in self._keys:
+            # Another key that reads the same stood here before, and nothing that was in it is left.
+            for inner in [known for known in self._keys if known[: len(steps)] == steps]:
+                del self._keys[inner]
+        if type(key) is str and key != steps[-1]:
+            self._keys[steps] = key
+
+    def _stored(self, at: At) -> At:
+        """A place by the keys of the caller's own objects."""
+        if not self._keys:
+            return at
+        steps = tuple(paths.steps(at))
+        return tuple([self._keys.get(steps[: end + 1], step) for end, step in enumerate(steps)])
+
     def _enter(
         self,
         code: Code,
@@ -329,9 +357,9 @@ class Ledger:
         entry = Entry(
             code,
             verb,
-            at,
-            param,
-            places,
+            self._stored(at),
+            self._stored(param),
+            tuple(map(self._stored, places)),
             because.entry if because else None,
             facts,
             level_of(self._policy, code),

@@ -132,7 +132,7 @@ def _with_text_keys(value: dict[Any, Any], at: At, ledger: Ledger, above: tuple[
     out: dict[str, Any] = {}
     for key, inner in value.items():
         if isinstance(key, str):
-            text = str(key) if "\0" not in key and _encodes(key) else _sound_text(str(key), at, ledger)
+            text = str(key) if "\0" not in key and _encodes(key) else _sound_text(str(key), (at, key), ledger)
         elif key is None or isinstance(key, bool | int | float):
             text = "null" if key is None else str(key).lower() if isinstance(key, bool) else str(key)
             ledger.note(SHP006, at, reason="a key that is no text", key=text)
@@ -140,8 +140,9 @@ def _with_text_keys(value: dict[Any, Any], at: At, ledger: Ledger, above: tuple[
             ledger.strip(SHP006, at, (), reason="a key that is no text")
             continue  # keeps: the line above reports it
         if text in out:
-            ledger.strip(SHP006, at, (), reason="two keys that are the same as text", key=text)
-        out[text] = _sound(inner, (at, key), ledger, above)
+            ledger.strip(SHP006, at, (text,), reason="two keys that are the same as text")
+        ledger.stored_as((at, text), key)
+        out[text] = _sound(inner, (at, text), ledger, above)
     return out
 
 

@@ -176,7 +176,15 @@ RESPONSES_STATE = State(
     # «compaction_trigger must be the final input item» (OR22).
     frozenset({"compaction_trigger"}),
 )
-STATES = (RESPONSES_STATE,)
+STATES = (
+    RESPONSES_STATE,
+    # «replay is by handle only … on any other provider/model the handle is dead» (section 1.3).
+    State("openai-chat", held=frozenset({"audio"}), words=chat_read.transcript),
+    # The files and the state of code that ran (appendix B), and a conversation that is kept.
+    State("anthropic", frozenset({"container", "thread"})),
+    # A prefix that is kept ready (GE20), and an answer that is to be gone on with, «not with another model» (GE21).
+    State("gemini", frozenset({"cachedContent", "cached_content", "continuationToken", "continuation_token"})),
+)
 
 # What a target that knows functions and free-form tools takes of one call: a result.
 _ONE_RESULT = one_result(frozenset({"custom"}))
@@ -605,6 +613,9 @@ def _bedrock(*, model_family: Literal["any", "claude", "llama"] = "any", prefill
             *_limits(options),
             # «up to 20 images … no more than 3.75 MB», «up to five documents … no more than 4.5 MB» (BE14).
             media_sizes({"image": 3_932_160, "document": 4_718_592}),
+            # As many as the joined message will have.
+            empty,
+            alternating,
             media_per_message("image", 20, LIM004),
             media_per_message("document", 5, LIM005),
             bound_to_prefix,
@@ -714,7 +725,7 @@ def _responses(third_party: bool = False) -> Compose:
             # A server that hosts nothing holds nothing either.
             [foreign_state("", STATES), ordinary_calls(responses_fit.ORDINARY), _ONE_RESULT]
             if third_party
-            else [own_state(RESPONSES_STATE, options)]
+            else [foreign_state("openai-responses", STATES), own_state(RESPONSES_STATE, options)]
         )
         pairs: list[Rule] = (
             [pair(turn="message"), calls_per_message(1)]

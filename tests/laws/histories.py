@@ -232,6 +232,9 @@ _WORDS = [
     "tool_result", "tool_use_id", "thinking", "signature", "image_url", "url", "source", "data", "tools", "model", "user", "assistant", "tool", "",
     "contents", "parts", "function_call", "refusal", "audio", "max_tokens", "functionCall", "toolConfig", "tool_choice", "metadata",
 ]  # fmt: skip
+_UNCLEAN = ["con\x00tent", "te\x00xt", "x\x00", "\ud800", "type\ud800"]
+"""Keys that no provider's parser takes: words of the format among them, which a reader knows again once they are clean."""
+
 _SCALARS: st.SearchStrategy[Any] = st.one_of(
     st.none(),
     st.booleans(),
@@ -246,7 +249,7 @@ _SCALARS: st.SearchStrategy[Any] = st.one_of(
 
 def json_values() -> st.SearchStrategy[Any]:
     """Any JSON value at all (NaN, infinities, half surrogates and huge integers included), with the words that readers look for as its keys."""
-    keys = st.one_of(st.sampled_from(_WORDS), st.text(max_size=4))
+    keys = st.one_of(st.sampled_from([*_WORDS, *_UNCLEAN]), st.text(max_size=4))
     return st.recursive(
         _SCALARS,
         lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(keys, inner, max_size=5)),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import sendable
 from sendable import HistoryError
@@ -44,5 +47,43 @@ def test_the_same_run_twice_gives_the_same_bytes(source: str, target: str) -> No
         second = sendable.normalize(planted.value, to=target)
         assert repr(first.body) == repr(second.body)
         assert described(first.report) == described(second.report)
+
+    law()
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"same_model": False},
+    {"prefix_changed": True},
+    {"store": False},
+    {"thinking": "disabled"},
+    {"thinking_origin": "google"},
+    {"system_role": False},
+    {"reasoning_content": "reject"},
+    {"text_with_tool_blocks_allowed": False},
+    {"parallel_tool_results": False},
+    {"interleave_calls_and_outputs": True},
+    {"max_images": 1},
+    {"max_string_chars": 40},
+    {"images": False},
+    {"allow_prefill": False},
+    {"allow_prefill": True},
+    {"reasoning": "text"},
+    {"reasoning": "drop"},
+    {"unknown": "keep"},
+]
+"""What a caller may say of target and call. (With thinking on, a bare list may stay unsendable, which is said each time.)"""
+
+
+@pytest.mark.parametrize("target", histories.TARGETS)
+def test_the_second_run_is_quiet_whatever_the_caller_says(target: str) -> None:
+    @given(st.sampled_from(histories.SOURCES).flatmap(histories.sturdy), st.sampled_from(OPTIONS))
+    def law(planted: Planted, options: dict[str, Any]) -> None:
+        try:
+            first = sendable.normalize(planted.value, to=target, options=options)
+        except HistoryError:
+            return
+        again = sendable.normalize(first.body, to=target, options=options)
+        assert described(again.report) == []
+        assert again.body == first.body
 
     law()

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, final
 import msgspec
 
 from sendable import paths, payload
-from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, FLD010, RSN001, SHP007, Code
+from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, FLD007, FLD010, RSN001, SHP007, Code
 from sendable.conversation import (
     EXTRA,
     MANY,
@@ -41,6 +41,16 @@ BOOKKEEPING: frozenset[str] = frozenset(
 """Fields that stores and earlier answers leave in a history: nothing in them is meant for a model."""
 
 
+CACHE_MARKS: frozenset[str] = frozenset({"cache_control", "prompt_cache_breakpoint"})
+"""Fields that mark the end of a prefix that the provider is to keep ready: what is said does not change without them, what it costs does."""
+
+
+def field_code(key: str) -> Code:
+    """The code of a field that a place cannot hold."""
+    name = key.rpartition(".")[2]
+    return FLD007 if name in CACHE_MARKS else FLD002 if key in BOOKKEEPING else FLD001
+
+
 def _never_signed(block: Text | ToolCall) -> bool:
     return False
 
@@ -69,7 +79,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 def fit(fit_block: FitBlock, place: Place) -> Rule:
     """Every block, also inside results, is one that the target can write, with fields that it knows.
 
-    Loses: what `fit_block` loses, FLD001, FLD002, RSN001 (the signature of a text or call, where it means nothing).
+    Loses: what `fit_block` loses, FLD001, FLD002, FLD007, RSN001 (the signature of a text or call, where it means nothing).
     """
 
     def fit(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -154,7 +164,7 @@ def _fit_inside(result: ToolResult, message: Message, fit_block: FitBlock, place
 def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, place: Place, ledger: Ledger) -> NodeType:
     """The node with only those unmodelled fields that the target knows. What says nothing (null, empty) goes unreported.
 
-    Loses: FLD001, FLD002, FLD010.
+    Loses: FLD001, FLD002, FLD007, FLD010.
     """
     home = getattr(node, "home", None)
     kept: dict[str, Any] = {}
@@ -167,7 +177,7 @@ def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, plac
         ):
             kept[key] = value
         elif not payload.is_inert(value) and not is_alias(node, key, value) and not _is_usual(key, value):
-            ledger.strip(FLD002 if key in BOOKKEEPING else FLD001, node, paths.inside(node.raw, key))  # type: ignore[attr-defined]
+            ledger.strip(field_code(key), node, paths.inside(node.raw, key))  # type: ignore[attr-defined]
     if len(kept) == len(extra):
         return node
     return changed(node, extra=kept or None)
@@ -233,15 +243,29 @@ def misplaced(block: Block, ledger: Ledger) -> Receipt:
 def fit_opaque(block: Opaque, place: Place, ledger: Ledger) -> Opaque | Text | Receipt:
     """A block of a kind that the hub does not model: as it is at home, as text where its text is what it is for, else gone.
 
-    Loses: BLK001, BLK002.
+    A block that is nothing but a cache mark goes as one.
+
+    Loses: BLK001, BLK002, FLD007.
     """
     if block.home == place.home and (block.intact or place.keep):
         return block
+    if is_mark(block):
+        return ledger.drop(FLD007, block)
     text = _readable(block)
     if text is not None:
         ledger.degrade(BLK002, block, kind=block.kind)
         return Text(text, block.at)
     return ledger.drop(BLK002 if block.intact else BLK001, block, kind=block.kind)
+
+
+def is_mark(block: Block) -> bool:
+    """Whether a block is nothing but a cache mark on what stands before it."""
+    return (
+        type(block) is Opaque
+        and block.kind == "cachePoint"
+        and block.extra is not None
+        and not CACHE_MARKS.isdisjoint(block.extra)
+    )
 
 
 def _readable(block: Opaque) -> Any:
@@ -361,7 +385,7 @@ def marks_behind(key: str, kind: str, point: Callable[[Any, Block], Opaque | Non
     `point` makes the block, of `kind`, or says by None that the target knows no such mark.
     Source: «cachePoint» is a member of ContentBlock, SystemContentBlock and Tool, and not of ToolResultContentBlock (botocore 1.44.8).
 
-    Loses: FLD001.
+    Loses: FLD007.
     """
 
     def marks_behind(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -403,7 +427,7 @@ def _unmarked(
 ) -> Block:
     """The block without its mark, which is now one of `points`.
 
-    Loses: FLD001.
+    Loses: FLD007.
     """
     if block.extra is None or key not in block.extra or (type(block) is Opaque and block.kind == kind):
         return block
@@ -412,7 +436,7 @@ def _unmarked(
     if made is not None:
         points.append(made)
     elif not payload.is_inert(mark):
-        ledger.strip(FLD001, block, (key,))
+        ledger.strip(FLD007, block, (key,))
     rest = {
         name: value for name, value in block.extra.items() if name != key
     }  # keeps: the mark is a block, or reported

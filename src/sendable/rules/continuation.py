@@ -34,12 +34,14 @@ from sendable.conversation import (
     Opaque,
     Reasoning,
     Setting,
+    Text,
     ToolCall,
     ToolResult,
     changed,
 )
 from sendable.fingerprints import NOTHING, boundaries
 from sendable.options import Options
+from sendable.payload import Leaf
 from sendable.report import Ledger, Receipt
 from sendable.rules import Rule, lacks, with_messages
 from sendable.rules.turns import is_reasoning
@@ -108,15 +110,19 @@ def continued(conversation: Conversation, context: Continue, home: str, ledger: 
 class State(msgspec.Struct, frozen=True):
     """How a dialect points at what its provider holds.
 
-    `handles`: request fields that stand for an earlier part of the conversation. `references`: kinds of block that stand for an item.
-    `summaries`: kinds that hold earlier conversation, sealed. `last`: kinds that are only accepted at the very end.
+    `handles`: request fields that stand for an earlier part of the conversation, or for something else that the provider holds.
+    `references`: kinds of block that stand for an item. `summaries`: kinds that hold earlier conversation, sealed. `last`: kinds that are
+    only accepted at the very end. `held`: kinds of block that stand for content that the provider holds; `words` gives what was said in
+    one, if that is known.
     """
 
     home: str
-    handles: frozenset[str]
-    references: frozenset[str]
-    summaries: frozenset[str]
+    handles: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()
+    summaries: frozenset[str] = frozenset()
     last: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
+    words: Callable[[Opaque], Leaf | None] = lambda block: None
 
 
 def foreign_state(home: str, states: Sequence[State]) -> Rule:
@@ -133,13 +139,16 @@ def foreign_state(home: str, states: Sequence[State]) -> Rule:
 
     def foreign_state(conversation: Conversation, ledger: Ledger) -> Conversation:
         kinds: dict[tuple[str, str], Code] = {}
+        words: dict[tuple[str, str], Callable[[Opaque], Leaf | None]] = {}
         handles: set[tuple[str, str]] = set()
         for state in foreign:
             kinds.update({(state.home, kind): CON002 for kind in state.references})
             kinds.update({(state.home, kind): CON003 for kind in state.summaries})
+            kinds.update({(state.home, kind): CON001 for kind in state.held})
+            words.update({(state.home, kind): state.words for kind in state.held})
             handles.update((state.home, name) for name in state.handles)
         homes = {state.home for state in foreign}
-        return _without_messages(_without_handles(conversation, handles, ledger), kinds, homes, ledger)
+        return _without_messages(_without_handles(conversation, handles, ledger), kinds, words, homes, ledger)
 
     return foreign_state
 
@@ -162,11 +171,15 @@ def _without_handles(conversation: Conversation, handles: set[tuple[str, str]], 
 
 
 def _without_messages(
-    conversation: Conversation, kinds: Mapping[tuple[str, str], Code], homes: set[str], ledger: Ledger
+    conversation: Conversation,
+    kinds: Mapping[tuple[str, str], Code],
+    words: Mapping[tuple[str, str], Callable[[Opaque], Leaf | None]],
+    homes: set[str],
+    ledger: Ledger,
 ) -> Conversation:
-    """The conversation without references, sealed summaries, and items that only their home knows.
+    """The conversation without references, sealed summaries, held content, and items that only their home knows.
 
-    Loses: BLK001, BLK002, CON002, CON003.
+    Loses: BLK001, BLK002, CON001, CON002, CON003.
     """
     if lacks(conversation, OPAQUE):
         return conversation
@@ -177,8 +190,13 @@ def _without_messages(
             blocks: list[Block] = []
             for block in message.blocks:
                 if type(block) is Opaque and _is_foreign(block, message, kinds, homes):
-                    code = kinds.get((block.home or "", block.kind), BLK002 if block.intact else BLK001)
-                    ledger.drop(code, block, kind=block.kind)
+                    key = (block.home or "", block.kind)
+                    said = words[key](block) if key in words else None
+                    if said is not None:
+                        ledger.degrade(CON001, block, kind=block.kind)
+                        blocks.append(Text(said, block.at))
+                    else:
+                        ledger.drop(kinds.get(key, BLK002 if block.intact else BLK001), block, kind=block.kind)
                 else:
                     blocks.append(block)
             touched = True

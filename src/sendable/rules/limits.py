@@ -199,20 +199,20 @@ def calls_per_message(most: int) -> Rule:
 
     def calls_per_message(conversation: Conversation, ledger: Ledger) -> Conversation:
         messages = conversation.messages
-        if not any(sum(type(block) is ToolCall for block in message.blocks) > most for message in messages):
+        if not any(len(_calls(message)) > most for message in messages):
             return conversation
         out: list[Message] = []
         index = 0
         while index < len(messages):
             message = messages[index]
             index += 1
-            calls = [block for block in message.blocks if type(block) is ToolCall]  # keeps: only looks
+            calls = _calls(message)
             if len(calls) <= most:
                 out.append(message)
                 continue  # keeps: the line above
             ledger.move(LIM003, message, calls=len(calls))
             following: list[Message] = []
-            while index < len(messages) and any(type(block) is ToolResult for block in messages[index].blocks):
+            while index < len(messages) and any(_is_result(block) for block in messages[index].blocks):
                 following.append(messages[index])
                 index += 1
             _split(message, calls, following, most, out)
@@ -221,22 +221,31 @@ def calls_per_message(most: int) -> Rule:
     return calls_per_message
 
 
+def _calls(message: Message) -> list[ToolCall]:
+    """The calls of a message that the client executes: the provider's own stay with their results in one message."""
+    return [
+        block for block in message.blocks if type(block) is ToolCall and block.executor == "client"
+    ]  # keeps: only looks
+
+
+def _is_result(block: Block) -> TypeGuard[ToolResult]:
+    return type(block) is ToolResult and block.executor == "client"
+
+
 def _split(message: Message, calls: list[ToolCall], following: list[Message], most: int, out: list[Message]) -> None:
     results: dict[Any, list[tuple[Message, ToolResult]]] = {}
     rest: list[Message] = []
     for holder in following:
-        others = tuple(
-            block for block in holder.blocks if type(block) is not ToolResult
-        )  # keeps: the results are taken below
+        others = tuple(block for block in holder.blocks if not _is_result(block))  # keeps: the results are taken below
         for block in holder.blocks:
-            if type(block) is ToolResult:
+            if _is_result(block):
                 results.setdefault((block.name,) if block.by_name else block.id, []).append((holder, block))
         if others:
             rest.append(changed(holder, blocks=others))
     position = 0
     groups: list[list[Block]] = [[]]
     for block in message.blocks:
-        if type(block) is ToolCall:
+        if type(block) is ToolCall and block.executor == "client":
             if position and position % most == 0:
                 groups.append([])
             position += 1
@@ -244,7 +253,7 @@ def _split(message: Message, calls: list[ToolCall], following: list[Message], mo
     for number, group in enumerate(groups):
         out.append(changed(message, blocks=tuple(group), extra=message.extra if number == 0 else None))
         for block in group:
-            if type(block) is ToolCall:
+            if type(block) is ToolCall and block.executor == "client":
                 queue = results.get((block.name,) if block.by_name else block.id)
                 if queue:
                     holder, result = queue.pop(0)

@@ -37,6 +37,9 @@ SEE_BELOW = "[see the attachment below]"
 """Stands in a result whose only content had to move behind the results."""
 
 
+_MEDIA_TYPE = re.compile(r"[\w.+*-]+/[\w.+*-]+ *(;[^,]*)?")
+
+
 def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
     """Inline data is canonical base64 of the media type that its own bytes show.
 
@@ -52,6 +55,9 @@ def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
     if split is not None and split[0] and (block.kind != "audio" or split[0].startswith("audio/")):
         # What a text calls itself that was stored as a sound makes no picture of it.
         media_type = split[0]
+    if media_type is not None and not _MEDIA_TYPE.fullmatch(media_type):
+        # A word that is no media type: written in a data URL, it would end it.
+        media_type = None
     if not payload.is_clean_base64(data):
         cleaned = payload.clean_base64(data)
         if cleaned is None:

@@ -23,6 +23,7 @@ from sendable.conversation import (
 )
 from sendable.report import Ledger
 from sendable.rules import Rule, lacks, with_messages
+from sendable.rules.blocks import is_mark
 
 CONTINUES = "[conversation continues]"
 GOES_ON = "[results received]"
@@ -232,8 +233,15 @@ def tools_apart(conversation: Conversation, ledger: Ledger) -> Conversation:
     """
     out: list[Message] = []
     for message in conversation.messages:
-        tools = [block for block in message.blocks if type(block) in (ToolCall, ToolResult)]
-        rest = [block for block in message.blocks if type(block) not in (ToolCall, ToolResult)]
+        tools: list[Block] = []
+        rest: list[Block] = []
+        side = rest
+        for block in message.blocks:
+            if not is_mark(block):
+                # A mark stays behind what it marks.
+                side = tools if _is_tools(block) else rest
+            if not _is_silent(block):
+                side.append(block)
         if not tools or not rest:
             out.append(message)
             continue  # keeps: the line above
@@ -248,6 +256,18 @@ def tools_apart(conversation: Conversation, ledger: Ledger) -> Conversation:
         out.append(Message(other, (Text(GOES_ON if calls_first else CONTINUES, between),), between, bare=True))
         out.append(changed(message, blocks=tuple(parts[1]), bare=False, extra=None))
     return conversation if len(out) == len(conversation.messages) else with_messages(conversation, out)
+
+
+def _is_tools(block: Block) -> bool:
+    """Whether a block is a call or result of the client's. What a provider executed is content like any other."""
+    return (type(block) is ToolCall or type(block) is ToolResult) and block.executor == "client"
+
+
+def _is_silent(block: Block) -> bool:
+    """Whether a block is an empty text that was stored as such beside calls: it says nothing, and no message is made of it."""
+    return (
+        type(block) is Text and type(block.raw) is not dict and payload.is_empty(block.text) and block.signature is None
+    )
 
 
 def user_first(conversation: Conversation, ledger: Ledger) -> Conversation:

@@ -8,11 +8,12 @@ from typing import Any, final
 import msgspec
 
 from sendable import paths, payload
-from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005, FLD006, FLD010
+from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005, FLD006, FLD007, FLD010
 from sendable.conversation import INSTRUCTING, Conversation, Setting, ToolCall, changed
 from sendable.options import Options
 from sendable.report import Ledger
 from sendable.rules import Rule
+from sendable.rules.blocks import field_code
 from sendable.rules.reasoning import thinking_is_on
 
 
@@ -50,7 +51,7 @@ def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
     `model` replaces the body's. A required parameter that is missing is put in, with a note, in a whole body: a list, or
     messages without a model, are a history and no request.
 
-    Loses: FLD001, FLD002, FLD003, FLD004, FLD005.
+    Loses: FLD001, FLD002, FLD003, FLD004, FLD005, FLD007, FLD010.
     """
 
     def fit_parameters(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -219,7 +220,7 @@ def _key(setting: Setting) -> str:
 def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger: Ledger) -> Setting | None:
     """One parameter, or None with its entry. A foreign one that says nothing goes unreported.
 
-    Loses: FLD001, FLD002, FLD005, FLD010.
+    Loses: FLD001, FLD002, FLD005, FLD007, FLD010.
     """
     if _is_ill_typed(setting, known):
         ledger.strip(FLD010, setting, ())
@@ -251,7 +252,7 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
     many = setting.name in _MANY
     if setting.name not in known.writable or (setting.name in seen and not many):
         if not payload.is_inert(setting.value) and not _is_default(setting):
-            ledger.strip(FLD001, setting, ())
+            ledger.strip(FLD007 if setting.name == "cache_mark" else field_code(setting.name), setting, ())
         return None
     if setting.name == "model" and payload.kind(setting.value) != "text":
         # Nothing is judged in the name of a model but that it is one.
@@ -266,7 +267,7 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
                 kept[key] = value
             elif not payload.is_inert(value):
                 ledger.strip(
-                    FLD001,
+                    field_code(key),
                     setting,
                     paths.inside(setting.raw, key) if setting.home != "openai-chat" else ("function", key),
                 )

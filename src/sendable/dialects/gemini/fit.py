@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar, assert_never
 
+import msgspec
+
 from sendable import paths, payload
 from sendable.codes import BLK002, FLD001, MED001, RSN001
 from sendable.conversation import (
@@ -19,7 +21,7 @@ from sendable.conversation import (
     ToolResult,
     changed,
 )
-from sendable.dialects.gemini.read import HOME, KEYS, RESULT_PART, SIGNATURES
+from sendable.dialects.gemini.read import HOME, KEYS, RESULT_PART, SIGNATURES, media_kind
 from sendable.options import Options
 from sendable.payload import Leaf
 from sendable.report import Ledger, Receipt
@@ -178,7 +180,11 @@ def _fit_media(block: Media, message: Message, ledger: Ledger) -> Block | Receip
         return Text(block.data, block.at)
     if block.home == HOME and block.intact and block.source == "base64" and _is_webs(block):
         return block
-    return fit_media(block, takes, HOME, ledger)
+    fitted = fit_media(block, takes, HOME, ledger)
+    if type(fitted) is Media and fitted.media_type != block.media_type and media_kind(fitted.media_type) != block.kind:
+        # Gemini has one word for all media: what the bytes show is what is counted.
+        return msgspec.structs.replace(fitted, kind=media_kind(fitted.media_type))
+    return fitted
 
 
 def _is_webs(block: Media) -> bool:

@@ -313,7 +313,8 @@ def read_result(response: Leaf) -> tuple[bool, Leaf | None]:
     return error, payload.as_json_text(response) if fields else None
 
 
-def _media_kind(media_type: str | None) -> Literal["image", "document", "audio", "video"]:
+def media_kind(media_type: str | None) -> Literal["image", "document", "audio", "video"]:
+    """What kind of media a type is of; a document, if it is none that is seen or heard."""
     family = (media_type or "").partition("/")[0]
     return (
         "image" if family == "image" else "audio" if family == "audio" else "video" if family == "video" else "document"
@@ -342,13 +343,13 @@ def read_media(key: str, inner: Fields, fields: Fields, at: At) -> Block:
                 head = payload.base64_head(data)
                 shown = payload.media_type_of(head) if head is not None else None
             intact = regular and media_type is not None
-            return Media(_media_kind(shown), "base64", data, shown, at, fields, HOME, intact, extra, name)
+            return Media(media_kind(shown), "base64", data, shown, at, fields, HOME, intact, extra, name)
     else:
         uri = _one_of(words, "fileUri", "file_uri")
         if payload.kind(uri) == "text" and not payload.is_blank(uri):
             extra = _inside(extra, inner, tuple([name for name in texts if name in _FILE]), key)
             source: Literal["file_id", "url"] = "file_id" if _is_own_file(payload.string(uri) or "") else "url"
-            return Media(_media_kind(media_type), source, uri, media_type, at, fields, HOME, regular, extra, name)
+            return Media(media_kind(media_type), source, uri, media_type, at, fields, HOME, regular, extra, name)
     return Opaque(DATA[key], at, fields, HOME)
 
 

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from sendable import payload
-from sendable.codes import ARG005
+from sendable.codes import ARG005, FLD001, FLD002
 from sendable.conversation import Block, Fields, Media, Opaque, Reasoning, Refusal, Setting, Signature, Text, ToolCall
 from sendable.dialects import Context, ReadBlock, ReadField, identifier, remaining, scalar
 from sendable.paths import At
 from sendable.payload import Leaf
+from sendable.report import Receipt
+from sendable.rules.blocks import BOOKKEEPING
 
 HOME = "openai-chat"
 
@@ -121,7 +123,7 @@ BLOCKS: dict[str, ReadBlock] = {
 def read_calls(value: Leaf, at: At, context: Context) -> Sequence[Block]:
     """`tool_calls`: each entry one call, whatever spelling it uses; fragments of a stream are joined to the call they belong to.
 
-    Loses: ARG005, SHP007.
+    Loses: ARG005, FLD001, FLD002, SHP007.
     """
     everyday = payload.function_calls(value)
     if everyday is not None:
@@ -200,7 +202,12 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
 
 
 def _joins(calls: list[Block], fields: Fields, at: At, context: Context) -> bool:
-    """Whether an entry is a later fragment (same `index`, neither id nor name) of the call before it, and was joined to it."""
+    """Whether an entry is a later fragment (same `index`, neither id nor name) of the call before it, and was joined to it.
+
+    Its arguments are what is joined; what else it holds, and the index of the call, says nothing about a whole call and goes.
+
+    Loses: ARG005 (a note), FLD001, FLD002.
+    """
     last = calls[-1]
     function = payload.fields(fields.get("function"))
     if function is None or type(last) is not ToolCall or type(last.raw) is not dict:
@@ -213,13 +220,30 @@ def _joins(calls: list[Block], fields: Fields, at: At, context: Context) -> bool
     more = function.get("arguments")
     if payload.kind(more) != "text" or payload.kind(last.arguments) not in ("text", "null"):
         return False
-    context.ledger.note(ARG005, last, related=(at,))
+    joined = context.ledger.note(ARG005, last, related=(at,))
+    if last.extra is not None and "index" in last.extra:
+        context.ledger.strip(FLD002, last, ("index",), because=joined)
+    for key, value in fields.items():
+        if key not in ("function", "type") or (key == "type" and payload.string(value) != last.kind):
+            _strip_rest(at, (key,), value, joined, context)
+    for key, value in function.items():
+        if key != "arguments":
+            _strip_rest(at, ("function", key), value, joined, context)
     arguments = more if payload.is_null(last.arguments) else payload.joined((last.arguments, more), "")
     extra = (
         None if last.extra is None else {key: value for key, value in last.extra.items() if key != "index"}
-    )  # keeps: the index of a fragment says nothing about a whole call
+    )  # keeps: reported above
     calls[-1] = ToolCall(last.id, last.name, arguments, last.at, last.raw, last.home, False, extra or None, last.kind)
     return True
+
+
+def _strip_rest(at: At, field: tuple[str, ...], value: Leaf, joined: Receipt, context: Context) -> None:
+    """Report a field of a fragment that is joined to its call.
+
+    Loses: FLD001, FLD002.
+    """
+    if not payload.is_inert(value):
+        context.ledger.strip(FLD002 if field[-1] in BOOKKEEPING else FLD001, at, field, because=joined)
 
 
 def read_function_call(value: Leaf, at: At, context: Context) -> Sequence[Block]:
@@ -287,6 +311,12 @@ def read_audio_field(value: Leaf, at: At, context: Context) -> Sequence[Block]:
         return ()
     handle = payload.string((payload.fields(value) or {}).get("id"))
     return (Opaque("audio", at, value, HOME, handle is not None),)
+
+
+def transcript(block: Opaque) -> Leaf | None:
+    """What was said in an answer's audio, if the whole answer was stored and not only its handle."""
+    said = (payload.fields(block.raw) or {}).get("transcript")
+    return said if payload.kind(said) == "text" and not payload.is_blank(said) else None
 
 
 BEFORE: dict[str, ReadField] = {
