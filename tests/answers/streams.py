@@ -30,7 +30,9 @@ class Said(NamedTuple):
     events: list[Event]
 
 
-_WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=12).filter(str.strip)
+_WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=12).filter(
+    str.strip
+)
 _ARGUMENTS = st.dictionaries(
     st.sampled_from(("at", "deep", "ünïcode")),
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | _WORDS | st.lists(_WORDS, max_size=2),

@@ -169,8 +169,16 @@ def test_native_and_chat_stores_of_one_conversation_have_one_fingerprint(dialect
     spoken = SPOKEN[dialect]
     response = read(spoken, dialect)
     native = {**spoken.request, KEYS.get(dialect, "messages"): spoken.next_turn}
-    chat = {"messages": [{"role": "user", "content": "Where is the ladder?"}, *response.to_history("chat"), *chat_results(spoken)]}
-    plain = {"messages": [{key: value for key, value in message.items() if key != FIELD} for message in chat["messages"]]}
+    chat = {
+        "messages": [
+            {"role": "user", "content": "Where is the ladder?"},
+            *response.to_history("chat"),
+            *chat_results(spoken),
+        ]
+    }
+    plain = {
+        "messages": [{key: value for key, value in message.items() if key != FIELD} for message in chat["messages"]]
+    }
     prints = [
         [call.fingerprint for call in sendable.read_response(spoken.answer, dialect, request=request).calls]
         for request in (native, chat, plain)
@@ -181,7 +189,9 @@ def test_native_and_chat_stores_of_one_conversation_have_one_fingerprint(dialect
 def test_what_arguments_are_worth_comes_from_the_request() -> None:
     assert {call.decoding for call in read(ANTHROPIC, "anthropic").calls} == {"constrained"}
     loose = {**ANTHROPIC.request, "tools": [{"name": "look", "input_schema": {"type": "object"}}]}
-    assert {call.decoding for call in sendable.read_response(ANTHROPIC.answer, request=loose).calls} == {"unconstrained"}
+    assert {call.decoding for call in sendable.read_response(ANTHROPIC.answer, request=loose).calls} == {
+        "unconstrained"
+    }
     assert {call.decoding for call in sendable.read_response(ANTHROPIC.answer).calls} == {"unknown"}
     assert {call.decoding for call in read(RESPONSES, "openai-responses").calls} == {"unconstrained"}
 

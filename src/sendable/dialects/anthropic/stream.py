@@ -275,15 +275,28 @@ class AnthropicWriter:
             block = {"type": "redacted_thinking", "data": as_text(carrier)}
             out = [*self._whole(self._count, block), _named("content_block_stop", {"index": self._count})]
         if event.reply.stop.reason == "error":
-            error = event.error if type(event.error) is dict else {}
-            message = error.get("message")
-            told = {"type": "api_error", "message": message if type(message) is str else "the provider failed"}
-            return [*out, WireEvent("error", {"type": "error", "error": told})]
+            return [*out, WireEvent("error", {"type": "error", "error": _told(event.error)})]
         if event.reply.stop.reason == "cut":
             return out
         delta = {"stop_reason": stop_word(event.reply.stop, ledger), "stop_sequence": event.reply.stop.sequence}
         usage = write_usage(event.reply.usage)
         return [*out, _named("message_delta", {"delta": delta, "usage": usage}), _named("message_stop", {})]
+
+
+_ERRORS = frozenset(
+    {
+        "api_error", "authentication_error", "billing_error", "invalid_request_error", "not_found_error", "overloaded_error",
+        "permission_error", "rate_limit_error", "timeout_error",
+    }
+)  # fmt: skip
+"""The kinds of error of Messages (documented)."""
+
+
+def _told(error: Any) -> dict[str, Any]:
+    """A provider's error in the words of Messages."""
+    fields = payload.fields(error) or {}
+    kind, message = payload.string(fields.get("type")), payload.string(fields.get("message"))
+    return {"type": kind if kind in _ERRORS else "api_error", "message": message or "the provider failed"}
 
 
 def _begun(event: MessageStart) -> dict[str, Any]:
