@@ -218,7 +218,8 @@ def calls_last(conversation: Conversation, ledger: Ledger) -> Conversation:
 
 
 def _rank(block: Block) -> int:
-    return 0 if type(block) is Reasoning else 2 if type(block) is ToolCall else 1
+    # What the provider executed is content: its call stands before its result.
+    return 0 if type(block) is Reasoning else 2 if type(block) is ToolCall and block.executor == "client" else 1
 
 
 def tools_apart(conversation: Conversation, ledger: Ledger) -> Conversation:
