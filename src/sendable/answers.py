@@ -12,7 +12,7 @@ from typing import Any, Literal, assert_never, final
 import msgspec
 
 from sendable import fingerprints, payload
-from sendable.carriers import carrier_of, with_carrier
+from sendable.carriers import Seal, carrier_of, with_carrier
 from sendable.clients import answer_rules
 from sendable.codes import RSP001, RSP002, RSP003, STM001, STM002, STM003
 from sendable.conversation import (
@@ -270,11 +270,12 @@ def _worth(reply: Reply, answers: Answers, request: Any) -> Reply:
     return msgspec.structs.replace(reply, messages=messages, handles=handles)
 
 
-def write_response(response: Response, to: str, *, carrier: bool = False) -> Result:
+def write_response(response: Response, to: str, *, carrier: bool | Seal = False) -> Result:
     """An answer in the shape of another dialect, for a client that speaks it; what does not fit is an entry.
 
     `to` is a dialect that a provider speaks. `carrier`: what the dialect cannot hold rides in it, in the slot that its clients send back
-    unread. An answer of the same dialect comes back as it is. Raises `TypeError` for an unknown dialect.
+    unread; a function instead of `True` gets the carrier first, and gives back the one to use or None (`carriers.Seal`). An answer of the
+    same dialect comes back as it is. Raises `TypeError` for an unknown dialect.
 
     Loses: what the target's blocks cannot hold, ORD003, RSP007, RSP008, RSP009.
     """
@@ -290,7 +291,10 @@ def write_response(response: Response, to: str, *, carrier: bool = False) -> Res
         if answers.carry is None:
             raise TypeError(f"{to} has no slot in which a carrier could ride")
         native = [payload.detached(payload.plain(message)) for message in response.reply.native]
-        answers.carry(body, carrier_of(native, response.dialect, messages))
+        made = carrier_of(native, response.dialect, messages)
+        riding = made if carrier is True else carrier(made, response.reply, messages)
+        if riding is not None:
+            answers.carry(body, riding)
     return Result(body, ledger.close(), DIALECTS[to].key)
 
 
@@ -497,7 +501,7 @@ class StreamWriter:
         "_writer",
     )  # fmt: skip
 
-    def __init__(self, to: str, *, carrier: bool = False) -> None:
+    def __init__(self, to: str, *, carrier: bool | Seal = False) -> None:
         self._answers, self._to, self._carrier = _answers(to), to, carrier
         if carrier and self._answers.carry is None:
             raise TypeError(f"{to} has no slot in which a carrier could ride")
@@ -533,16 +537,17 @@ class StreamWriter:
             self._id, self._home = event.id, event.home
             return self._write([event])
         if type(event) is MessageStop:
-            foreign = self._carrier and event.reply.home != self._to
+            foreign = self._carrier is not False and event.reply.home != self._to
             if event.reply.home != self._to:
                 without_envelope(event.reply, self._ledger)
             return list(self._writer.stop(event, self._carried(event) if foreign else None, self._ledger))
         return self._write(self._ordered(event.index, self._held(event)))
 
-    def _carried(self, event: MessageStop) -> Fields:
-        """The carrier of an answer whose visible part is the one that was written."""
+    def _carried(self, event: MessageStop) -> Fields | None:
+        """The carrier of an answer whose visible part is the one that was written; None if none is wanted."""
         visible = [Message("assistant", tuple(self._visible), ())]
-        return carrier_of(list(event.reply.native), event.reply.home or "", visible)
+        made = carrier_of(list(event.reply.native), event.reply.home or "", visible)
+        return made if isinstance(self._carrier, bool) else self._carrier(made, event.reply, visible)
 
     def _write(self, events: Sequence[MessageStart | BlockEvent]) -> list[WireEvent]:
         return [wire for event in events for wire in self._writer.feed(event, self._ledger)]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from sendable import payload
-from sendable.conversation import Fields, Message, ToolCall
+from sendable.conversation import Fields, Message, Reply, ToolCall
 from sendable.fingerprints import fingerprint
 from sendable.payload import Leaf
 
@@ -27,6 +27,9 @@ _TEXT = '{"' + FIELD + '":'
 
 Trust: TypeAlias = Callable[[Fields], bool]
 """Says whether a carrier was made by us; the gateway asks for its seal."""
+
+Seal: TypeAlias = Callable[[dict[str, Any], Reply, Sequence[Message]], Fields | None]
+"""Gets a carrier, the answer that it is of, and what of it is written beside it. Gives back the carrier that rides along; None for none."""
 
 
 def carrier_of(native: Sequence[Any], dialect: str, visible: Sequence[Message]) -> dict[str, Any]:

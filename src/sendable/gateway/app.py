@@ -26,7 +26,7 @@ from sendable.gateway import counting, errors, models
 from sendable.gateway.audit import AttemptRow, Audit, AuditError, Ended, RequestRow
 from sendable.gateway.bodies import ClientLeft, receive_body
 from sendable.gateway.config import Config, Limits, Route, Upstream
-from sendable.gateway.continuity import Continuity
+from sendable.gateway.continuity import Context, Continuity
 from sendable.gateway.errors import Refused
 from sendable.gateway.exchange import Sent, entries_of, exchange
 from sendable.gateway.keys import Keys
@@ -119,13 +119,15 @@ class Course:
     """What became of one request so far: it writes the audit's rows, and is asked for what the client is told."""
 
     __slots__ = (
-        "_asked", "_audit", "_first", "_metrics", "_number", "_open", "ended", "in_body", "model", "reports", "route", "span", "stream",
+        "_asked", "_audit", "_first", "_metrics", "_number", "_open", "context", "ended", "in_body", "model", "reports", "route", "span", "stream",
         "upstream", "usage", "wrote_request",
     )  # fmt: skip
 
     def __init__(self, asked: Asked, audit: Audit, metrics: Metrics, span: Span) -> None:
         self._asked, self._audit, self._metrics, self.span = asked, audit, metrics, span
         self.route: Route | None = None
+        # Set if the request went on with a history that the client only pointed at: places have to be named as the client knows them.
+        self.context: Context | None = None
         self.model: str | None = None
         self.stream = False
         self.reports: list[Report] = []
@@ -226,7 +228,7 @@ class Course:
         """The body of an answer, with the report in it if the client asked for that (`x-sendable-report: body`)."""
         if not self.in_body or not data.rstrip().endswith(b"}"):
             return data
-        shown = msgspec.json.encode({"id": self._asked.id, "entries": entries_of(self.reports)})
+        shown = msgspec.json.encode({"id": self._asked.id, "entries": entries_of(self.reports, self.context)})
         return data.rstrip()[:-1] + b',"sendable_report":' + shown + b"}"
 
 
@@ -434,6 +436,8 @@ async def entered(gateway: Gateway, asked: Asked, receive: Receive, reply: Reply
         await work(gateway, asked, asked.body, reply, course)
     except HistoryError as error:
         course.report(error.report)
+        if course.context is not None:
+            course.context.reword(error)
         await _refuse(asked, reply, course, 400, errors.refusal(error, asked.dialect))
     except Refused as refused:
         shown = errors.body(
@@ -496,7 +500,7 @@ def _finish(gateway: Gateway, asked: Asked, reply: Reply, course: Course, status
     """Put the end of a request into audit, metrics and span; nothing here waits."""
     course.request_row()
     now = time.time()
-    entries = entries_of(course.reports)
+    entries = entries_of(course.reports, course.context)
     usage = course.usage
     gateway.audit.finished(
         asked.id,

@@ -25,13 +25,14 @@ from sendable.gateway.losses import told
 from sendable.gateway.metrics import passed_on
 from sendable.gateway.streaming import AwsFrames, Frames, NotAStream, Watch, usage_of, written
 from sendable.gateway.upstream import Answer, Unreachable, call_of
-from sendable.pipeline import normalize_json
+from sendable.pipeline import check_json, normalize_json
 from sendable.render.json import entry_objects
-from sendable.report import Report
+from sendable.report import REPAIR, Policy, Report
 from sendable.stream import MessageStop, WireEvent
 
 if TYPE_CHECKING:
     from sendable.gateway.app import Asked, Course, Gateway, Reply
+    from sendable.gateway.continuity import Context
 
 Raw = msgspec.Raw
 
@@ -171,10 +172,23 @@ def prepared(
         options=route.options,
         trust=trust,
     )
+    if home and asked.dialect == "openai-chat" and route.policy == "strict" and route.options.get("unknown") == "keep":
+        _known_blocks(data, upstream, route)
     wire = result.data
     if not home and head.stream:
         wire = _streaming(wire, upstream.dialect)
     return Sent(wire, result.report, model, head.stream, _KEYS.get(asked.dialect, "messages"))
+
+
+_ONLY_BLOCKS: Policy = {**dict.fromkeys(REPAIR, "report"), "BLK001": "reject"}
+
+
+def _known_blocks(data: bytes, upstream: Upstream, route: Route) -> None:
+    """The strict entrance of Chat lets fields through that nobody knows yet, and no blocks. Raises `HistoryError`."""
+    options = {name: value for name, value in route.options.items() if name != "unknown"}
+    report = check_json(data, upstream.target, source="openai-chat", policy=_ONLY_BLOCKS, options=options)
+    if report.refused:
+        raise HistoryError(report)
 
 
 def _is_performed(dialect: str, name: str, value: Raw) -> bool:
@@ -484,7 +498,7 @@ async def _crossed_whole(
     if course.stream:
         await _as_stream(asked, response, reply, course, gateway, context)
         return
-    result = write_response(response, asked.dialect, carrier=gateway.continuity.carries(asked.dialect))
+    result = write_response(response, asked.dialect, carrier=context.carrier)
     course.report(result.report)
     body = await gateway.continuity.outgoing(asked, context, response, result.body)
     headers = [*told(asked.id, course), *_returned(answer.headers, False)]
@@ -526,7 +540,7 @@ async def _crossed_stream(
     """Every event as it comes, in the client's own dialect."""
     dialect = upstream.dialect
     reader = StreamReader(dialect)
-    writer = StreamWriter(asked.dialect, carrier=gateway.continuity.carries(asked.dialect))
+    writer = StreamWriter(asked.dialect, carrier=context.carrier)
     frames = _frames_of(dialect)
     restored = None if restore is None else restore.stream(dialect)
     keeper = gateway.continuity.follow(asked, context, dialect)
@@ -579,7 +593,7 @@ def _wire(event: WireEvent) -> bytes:
 
 async def _as_stream(asked: Asked, response: Any, reply: Reply, course: Course, gateway: Gateway, context: Any) -> None:
     """A whole answer for a client that asked for a stream: its events all at once."""
-    writer = StreamWriter(asked.dialect, carrier=gateway.continuity.carries(asked.dialect))
+    writer = StreamWriter(asked.dialect, carrier=context.carrier)
     keeper = gateway.continuity.follow(asked, context, response.dialect)
     await reply.start(200, [*_STREAM, *told(asked.id, course)])
     out: list[bytes] = []
@@ -592,12 +606,15 @@ async def _as_stream(asked: Asked, response: Any, reply: Reply, course: Course, 
     await keeper.close(response.complete)
 
 
-def entries_of(reports: Sequence[Report]) -> list[dict[str, Any]]:
-    """The entries of several runs as one list; `because` counts from its beginning."""
+def entries_of(reports: Sequence[Report], context: Context | None = None) -> list[dict[str, Any]]:
+    """The entries of several runs as one list; `because` counts from its beginning. Places are those of the client's own request."""
     out: list[dict[str, Any]] = []
     for report in reports:
         before = len(out)
         for entry in entry_objects(report):
+            if context is not None:
+                entry["path"], entry["param"] = context.place(entry["path"]), context.place(entry["param"])
+                entry["related"] = [context.place(path) for path in entry["related"]]
             if entry["because"] is not None:
                 entry["because"] += before
             out.append(entry)
