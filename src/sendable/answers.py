@@ -14,7 +14,7 @@ import msgspec
 from sendable import fingerprints, payload
 from sendable.carriers import Seal, carrier_of, with_carrier
 from sendable.clients import answer_rules
-from sendable.codes import RSP001, RSP002, RSP003, STM001, STM002, STM003
+from sendable.codes import RSP001, RSP002, RSP003, STM001, STM002, STM003, STM004
 from sendable.conversation import (
     Block,
     Continuation,
@@ -325,7 +325,7 @@ class StreamReader:
     in a legal order. `close` says that nothing more will come. Neither raises for anything that a provider may send: what cannot be read
     is an entry of `report`, at `events[N]`, and a stream that is cut ends marked, with all that was received.
 
-    Loses: STM001, STM002, STM003.
+    Loses: STM001, STM002, STM003, STM004.
     """
 
     __slots__ = ("_answers", "_count", "_dialect", "_ledger", "_reader", "_transitions", "request", "source")
@@ -384,7 +384,7 @@ class StreamReader:
     def _legal(self, events: list[Event]) -> list[Event]:
         """The events that are legal where they stand.
 
-        Loses: STM003.
+        Loses: STM003, STM004 (a note).
         """
         out: list[Event] = []
         for event in events:
@@ -394,6 +394,8 @@ class StreamReader:
             wrong = self._transitions.step(event)
             if wrong is None:
                 out.append(event)
+                if type(event) is BlockStop and event.repaired:
+                    self._ledger.note(STM004, ("events", self._count), block=event.index)
             else:
                 self._ledger.fault(STM003, ("events", self._count), found=wrong)
         return out

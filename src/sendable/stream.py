@@ -74,11 +74,13 @@ class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False):
 
 @final
 class BlockStop(msgspec.Struct, frozen=True, gc=False):
-    """A block ends. `block` is all of it; `whole` says whether the provider ended it, rather than the stream."""
+    """A block ends. `block` is all of it; `whole` says whether the provider ended it, rather than the stream. `repaired`: its fragments did
+    not fit together as they came."""
 
     index: int
     block: Block
     whole: bool = True
+    repaired: bool = False
 
 
 @final

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sendable.dialects import Dialect
-from sendable.dialects.openai_chat import read, write
+from sendable.dialects import Answers, Dialect
+from sendable.dialects.openai_chat import answer, read, stream, write
 
 OPENAI_CHAT = Dialect(
     name=read.HOME,
@@ -16,4 +16,17 @@ OPENAI_CHAT = Dialect(
     read_setting=read.read_setting,
     write=write.write,
     write_settings=write.write_settings,
+    answers=Answers(
+        claims=answer.claims,
+        failure=answer.failure,
+        read=answer.read_answer,
+        write=answer.write_answer,
+        reader=stream.ChatReader,
+        writer=stream.ChatWriter,
+        decoding=answer.decoding,
+        one_at_a_time=False,
+        issuer="openai",
+        carry=answer.carry,
+        refusal="refusal",
+    ),
 )
