@@ -350,8 +350,7 @@ class StreamReader:
             if not _is_end(event):
                 self._ledger.fault(STM002, ("events", self._count))
                 return self._legal([UnknownEvent(event)])
-            fields = {}
-            out: list[Event] = list(self._reader.close())
+            out: list[Event] = []
             self._reader.done = True
         elif self._transitions.ended:
             return [UnknownEvent(fields)]

@@ -98,7 +98,7 @@ class Calls:
             del extra[SIGNED]
         at = ((self._at, "tool_calls"), place)
         return ToolCall(
-            call.id, call.name, call.text, at, wire, HOME, call.id is not None, extra or None, signature, kind=call.kind
+            call.id, call.name, call.text, at, wire, HOME, call.id is not None, extra or None, call.kind, signature=signature
         )
 
     def put_into(self, message: dict[str, Any]) -> dict[str, Any]:
