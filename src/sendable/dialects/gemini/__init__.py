@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sendable.dialects import Dialect
-from sendable.dialects.gemini import read, write
+from sendable.dialects import Answers, Dialect
+from sendable.dialects.gemini import answer, read, stream, write
 
 GEMINI = Dialect(
     name=read.HOME,
@@ -23,4 +23,15 @@ GEMINI = Dialect(
     hoisted_aliases=frozenset({"system_instruction"}),
     envelope="openai-chat",
     is_call=read.is_call,
+    answers=Answers(
+        claims=answer.claims,
+        failure=answer.failure,
+        read=answer.read_answer,
+        write=answer.write_answer,
+        reader=stream.GeminiReader,
+        writer=stream.GeminiWriter,
+        decoding=answer.decoding,
+        one_at_a_time=True,
+        issuer="google",
+    ),
 )
