@@ -17,7 +17,23 @@ from tests.laws.leaves import Planted, plant
 from tests.laws.verdicts import described, lost
 
 _WORDS = frozenset(
-    "type role object status stop_reason stop_sequence finish_reason finishReason stopReason phase model modelVersion tool_choice name mimeType".split()
+    [
+        "type",
+        "role",
+        "object",
+        "status",
+        "stop_reason",
+        "stop_sequence",
+        "finish_reason",
+        "finishReason",
+        "stopReason",
+        "phase",
+        "model",
+        "modelVersion",
+        "tool_choice",
+        "name",
+        "mimeType",
+    ]
 )
 _UNKNOWN: dict[str, Any] = {
     "anthropic": {"type": "novel_block", "novelty": "«»"},
