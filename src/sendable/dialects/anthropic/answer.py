@@ -160,18 +160,29 @@ def write_answer(reply: Reply, messages: Sequence[Message], ledger: Ledger) -> W
     Loses: RSP007.
     """
     written = write_messages(messages)
+    content = written[0]["content"] if written else []
+    if payload.kind(content) == "text":
+        # A message may have a bare text, an answer has a list of blocks.
+        content = [{"type": "text", "text": content}]
     return Wire(
         {
             "id": answer_id(reply.id),
             "type": "message",
             "role": "assistant",
             "model": reply.model or "",
-            "content": written[0]["content"] if written else [],
+            "content": [_complete(block) for block in content],
             "stop_reason": stop_word(reply.stop, ledger),
             "stop_sequence": reply.stop.sequence,
             "usage": write_usage(reply.usage),
         }
     )
+
+
+def _complete(block: Wire) -> Wire:
+    """A block with the fields that every client of Messages demands: reasoning that nobody signed has an empty signature, as in streams."""
+    if block.get("type") == "thinking" and payload.is_null(block.get("signature")):
+        return Wire({**block, "signature": ""})
+    return block
 
 
 def answer_id(name: str | None) -> str:
