@@ -64,6 +64,7 @@ def test_an_example_is_the_same_for_objects_and_its_result_needs_nothing_more(ex
     history: Any = json.loads(example.history)
     # What only the caller can know stays worth a note however often it is said.
     options = {key: value for key, value in example.options.items() if key != "same_model"}
+    assert example.target is not None
     report = sendable.check(history, example.target, model=example.model, options=example.options)
     assert example.found.startswith(table(report).strip())
     if report.refused:

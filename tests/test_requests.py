@@ -38,6 +38,51 @@ BEGUN = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "a
 RESULT = {"role": "tool", "tool_call_id": "c", "content": "one"}
 THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "EqQB"}
 THINKING = [ASKED, {"role": "assistant", "content": [THOUGHT, {"type": "text", "text": "a"}]}, ASKED]
+URL = f"data:image/png;base64,{PNG}"
+TAKES_INPUT = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+GRAMMAR = {"syntax": "lark", "definition": "start: WORD"}
+FREE = {"type": "custom", "name": "patch", "description": "d", "format": {"type": "grammar", **GRAMMAR}}
+FREE_CHAT = {
+    "type": "custom",
+    "custom": {"name": "patch", "description": "d", "format": {"type": "grammar", "grammar": GRAMMAR}},
+}
+FOUND = {
+    "type": "search_result",
+    "source": "s",
+    "title": "t",
+    "content": [{"type": "text", "text": "x"}],
+    "citations": {"enabled": True},
+}
+FOUND_THERE = {
+    "searchResult": {"source": "s", "title": "t", "content": [{"text": "x"}], "citations": {"enabled": True}}
+}
+SIGNED = [
+    ASKED,
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{**WHOLE, "extra_content": {"google": {"thought_signature": "EqQB"}}}],
+    },
+    RESULT,
+]
+SEARCHED = {
+    "role": "assistant",
+    "content": [
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
+        {"type": "text", "text": "found"},
+    ],
+}
+PAPER = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}}
+
+
+def called(identity: str, name: str) -> dict[str, Any]:
+    return {"id": identity, "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+
+def seen(detail: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": URL, "detail": detail}}
+
 
 ROWS = [
     Row(
@@ -230,6 +275,413 @@ ROWS = [
             ],
         )
         for target in ("anthropic", "openai-chat:deepseek")
+    ),
+    Row(
+        "one handle: the response is a point in the conversation (OS1)",
+        "openai-responses",
+        {"conversation": "conv_1", "previous_response_id": "resp_1", "input": [{"type": "message", **ASKED}]},
+        [("FLD006", "strip", "conversation")],
+        {"previous_response_id": "resp_1", "input": [{"type": "message", **ASKED}]},
+    ),
+    Row(
+        "a configuration of Gemini's is closed, and so are those inside it",
+        "gemini",
+        {
+            "contents": [{"role": "user", "parts": [{"text": "q"}]}],
+            "generationConfig": {
+                "seed": 1,
+                "zzz": 1,
+                "nothing": None,
+                "thinkingConfig": {"thinkingLevel": "LOW", "x": 2},
+            },
+            "tool_config": {"function_calling_config": {"mode": "ANY", "y": 3}},
+        },
+        [
+            ("FLD001", "strip", "generationConfig.zzz"),
+            ("FLD001", "strip", "generationConfig.thinkingConfig.x"),
+            ("FLD001", "strip", "tool_config.function_calling_config.y"),
+        ],
+        {
+            "contents": [{"role": "user", "parts": [{"text": "q"}]}],
+            "generationConfig": {"seed": 1, "thinkingConfig": {"thinkingLevel": "LOW"}},
+            "tool_config": {"function_calling_config": {"mode": "ANY"}},
+        },
+    ),
+    Row(
+        "what nobody knows in a configuration of Gemini's stays if the caller says so",
+        "gemini",
+        {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "generationConfig": {"seed": 1, "zzz": 1}},
+        [],
+        {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "generationConfig": {"seed": 1, "zzz": 1}},
+        {"unknown": "keep"},
+    ),
+    Row(
+        "a tool that takes free text crosses between OpenAI's two APIs, its grammar too",
+        "openai-chat",
+        {
+            "input": [{"role": "user", "content": "q"}],
+            "tools": [FREE],
+            "tool_choice": {"type": "custom", "name": "patch"},
+        },
+        [],
+        {"messages": [ASKED], "tools": [FREE_CHAT], "tool_choice": {"type": "custom", "custom": {"name": "patch"}}},
+    ),
+    Row(
+        "and back",
+        "openai-responses",
+        {"messages": [ASKED], "tools": [FREE_CHAT]},
+        [],
+        {"input": [{"type": "message", **ASKED}], "tools": [FREE]},
+    ),
+    Row(
+        "elsewhere it is a function with one argument, as its calls are",
+        "anthropic",
+        {
+            "input": [{"role": "user", "content": "q"}],
+            "tools": [FREE],
+            "tool_choice": {"type": "custom", "name": "patch"},
+        },
+        [("ARG006", "degrade", "tools[0].type"), ("FLD001", "strip", "tools[0].format")],
+        {
+            "messages": [ASKED],
+            "tools": [{"input_schema": TAKES_INPUT, "name": "patch", "description": "d"}],
+            "tool_choice": {"type": "tool", "name": "patch"},
+        },
+    ),
+    Row(
+        "also at another server that speaks Chat",
+        "openai-chat:deepseek",
+        {"messages": [ASKED], "tools": [FREE_CHAT]},
+        [("ARG006", "degrade", "tools[0].type"), ("FLD001", "strip", "tools[0].custom.format")],
+        {
+            "messages": [ASKED],
+            "tools": [
+                {"type": "function", "function": {"name": "patch", "description": "d", "parameters": TAKES_INPUT}}
+            ],
+        },
+    ),
+    Row(
+        "a group of tools: each stands by itself, and two of one name are told apart, with their calls",
+        "openai-chat",
+        {
+            "input": [
+                {"role": "user", "content": "q"},
+                {"type": "function_call", "call_id": "1", "name": "find", "namespace": "crm", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "1", "output": "o"},
+                {"type": "function_call", "call_id": "2", "name": "find", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "2", "output": "o"},
+            ],
+            "tools": [
+                {"type": "function", "name": "find", "parameters": {}, "strict": True},
+                {
+                    "type": "namespace",
+                    "name": "crm",
+                    "description": "customers",
+                    "tools": [
+                        {"type": "function", "name": "find", "parameters": {"type": "object"}},
+                        {"type": "function", "name": "list", "parameters": {"type": "object"}},
+                    ],
+                },
+            ],
+        },
+        [
+            ("FLD005", "degrade", "tools[1].name"),
+            ("FLD001", "strip", "tools[1].description"),
+            ("IDS002", "rename", "tools[1].tools[0].name"),
+            ("IDS002", "rename", "input[1].name"),
+        ],
+        {
+            "messages": [
+                ASKED,
+                {"role": "assistant", "content": None, "tool_calls": [called("1", "crm_find")]},
+                {"role": "tool", "tool_call_id": "1", "content": "o"},
+                {"role": "assistant", "content": None, "tool_calls": [called("2", "find")]},
+                {"role": "tool", "tool_call_id": "2", "content": "o"},
+            ],
+            "tools": [
+                {"type": "function", "function": {"name": "find", "parameters": {}, "strict": True}},
+                {"type": "function", "function": {"name": "crm_find", "parameters": {"type": "object"}}},
+                {"type": "function", "function": {"name": "list", "parameters": {"type": "object"}}},
+            ],
+        },
+    ),
+    Row(
+        "how closely an image is looked at crosses between OpenAI's two APIs",
+        "openai-responses",
+        [{"role": "user", "content": [seen("high"), seen("auto")]}],
+        [],
+        [
+            {
+                "type": "message",
+                "role": "user",
+                "content": [{"type": "input_image", "image_url": URL, "detail": word} for word in ("high", "auto")],
+            }
+        ],
+    ),
+    Row(
+        "but a word that only one of them has",
+        "openai-chat",
+        {
+            "input": [
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "input_image", "image_url": URL, "detail": word} for word in ("low", "original")
+                    ],
+                }
+            ]
+        },
+        [("FLD001", "strip", "input[0].content[1].detail")],
+        [{"role": "user", "content": [seen("low"), {"type": "image_url", "image_url": {"url": URL}}]}],
+    ),
+    Row(
+        "and nowhere else; what holds anyway goes without a word",
+        "anthropic",
+        [{"role": "user", "content": [seen("low"), seen("auto")]}],
+        [("FLD001", "strip", "messages[0].content[0].image_url.detail")],
+        [
+            {
+                "role": "user",
+                "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}]
+                * 2,
+            }
+        ],
+    ),
+    Row(
+        "a search result crosses from Anthropic to Converse, in a result and beside it",
+        "bedrock-converse",
+        [
+            ASKED,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "a", "content": [FOUND]},
+                    {**FOUND, "cache_control": {"type": "ephemeral"}},
+                ],
+            },
+        ],
+        [],
+        [
+            {"role": "user", "content": [{"text": "q"}]},
+            {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "f", "input": {}}}]},
+            {
+                "role": "user",
+                "content": [
+                    {"toolResult": {"toolUseId": "a", "content": [FOUND_THERE]}},
+                    FOUND_THERE,
+                    {"cachePoint": {"type": "default"}},
+                ],
+            },
+        ],
+    ),
+    Row(
+        "and back",
+        "anthropic",
+        [{"role": "user", "content": [{"text": "q"}, FOUND_THERE, {"cachePoint": {"type": "default"}}]}],
+        [],
+        [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "q"}, {**FOUND, "cache_control": {"type": "ephemeral"}}],
+            }
+        ],
+    ),
+    Row(
+        "what stands on a text inside of it has no place there",
+        "bedrock-converse",
+        [
+            {
+                "role": "user",
+                "content": [
+                    {
+                        **FOUND,
+                        "content": [
+                            {
+                                "type": "text",
+                                "text": "x",
+                                "citations": [
+                                    {
+                                        "type": "web_search_result_location",
+                                        "cited_text": "x",
+                                        "url": "u",
+                                        "title": "t",
+                                        "encrypted_index": "i",
+                                    }
+                                ],
+                                "cache_control": {"type": "ephemeral"},
+                            }
+                        ],
+                    }
+                ],
+            }
+        ],
+        [
+            ("FLD001", "strip", "messages[0].content[0].content[0].citations"),
+            ("FLD007", "strip", "messages[0].content[0].content[0].cache_control"),
+        ],
+        [{"role": "user", "content": [FOUND_THERE]}],
+    ),
+    Row("Google's signature stays where it was stored", "openai-chat", SIGNED, [], SIGNED),
+    Row(
+        "and goes back to Google",
+        "gemini:3",
+        SIGNED,
+        [],
+        [
+            {"role": "user", "parts": [{"text": "q"}]},
+            {
+                "role": "model",
+                "parts": [{"functionCall": {"id": "c", "name": "f", "args": {"k": 1}}, "thoughtSignature": "EqQB"}],
+            },
+            {
+                "role": "user",
+                "parts": [{"functionResponse": {"id": "c", "name": "f", "response": {"output": "one"}}}],
+            },
+        ],
+    ),
+    Row(
+        "but to nobody else",
+        "openai-chat:no-reasoning-field",
+        SIGNED,
+        [("RSN001", "strip", "messages[1].tool_calls[0].extra_content.google.thought_signature")],
+        [ASKED, {"role": "assistant", "tool_calls": [WHOLE]}, RESULT],
+    ),
+    Row(
+        "what both of OpenAI's APIs have crosses between them, a file too",
+        "openai-chat",
+        {
+            "model": "m",
+            "store": False,
+            "metadata": {"k": "v"},
+            "prompt_cache_key": "p",
+            "prompt_cache_retention": "24h",
+            "text": {"verbosity": "low"},
+            "input": [
+                {
+                    "role": "user",
+                    "content": [{"type": "input_file", "file_id": "file-1"}, {"type": "input_text", "text": "q"}],
+                }
+            ],
+        },
+        [],
+        {
+            "model": "m",
+            "store": False,
+            "metadata": {"k": "v"},
+            "prompt_cache_key": "p",
+            "prompt_cache_retention": "24h",
+            "verbosity": "low",
+            "messages": [
+                {
+                    "role": "user",
+                    "content": [{"type": "file", "file": {"file_id": "file-1"}}, {"type": "text", "text": "q"}],
+                }
+            ],
+        },
+    ),
+    Row(
+        "but not to another server that speaks Chat",
+        "openai-chat:kimi",
+        {"input": [{"role": "user", "content": "q"}], "store": True, "text": {"verbosity": "low"}},
+        [("FLD001", "strip", "store"), ("FLD001", "strip", "text.verbosity")],
+        {"messages": [ASKED]},
+    ),
+    Row(
+        "a media type that is none ends no data URL",
+        "openai-chat",
+        [{"parts": [{"inlineData": {"mimeType": "a,b", "data": "UklGRg=="}}]}],
+        [("MED003", "degrade", "messages[0].parts[0].inlineData.mimeType")],
+        [
+            {
+                "role": "user",
+                "content": [{"type": "file", "file": {"file_data": "data:application/pdf;base64,UklGRg=="}}],
+            }
+        ],
+    ),
+    Row(
+        "calls one at a time: what the provider executed stays in its message",
+        "anthropic",
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "tool_use", "id": "a", "name": "f", "input": {}},
+                    {"type": "tool_use", "id": "b", "name": "f", "input": {}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "a", "content": "ra"},
+                    {"type": "tool_result", "tool_use_id": "b", "content": "rb"},
+                ],
+            },
+            SEARCHED,
+            ASKED,
+        ],
+        [("LIM003", "move", "messages[1]")],
+        [
+            ASKED,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "ra"}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "b", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "b", "content": "rb"}]},
+            SEARCHED,
+            ASKED,
+        ],
+        {"parallel_tool_results": False},
+    ),
+    Row(
+        "no text beside tools: an empty one says nothing, a mark stays behind what it marks",
+        "bedrock-converse:llama",
+        [
+            ASKED,
+            {"role": "assistant", "content": "", "tool_calls": [WHOLE]},
+            {
+                "role": "tool",
+                "tool_call_id": "c",
+                "content": [{"type": "text", "text": "r", "cache_control": {"type": "ephemeral"}}],
+            },
+        ],
+        [],
+        [
+            {"role": "user", "content": [{"text": "q"}]},
+            {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c", "name": "f", "input": {"k": 1}}}]},
+            {
+                "role": "user",
+                "content": [
+                    {"toolResult": {"toolUseId": "c", "content": [{"text": "r"}]}},
+                    {"cachePoint": {"type": "default"}},
+                ],
+            },
+        ],
+    ),
+    Row(
+        "as many documents as the joined message will have",
+        "bedrock-converse",
+        [
+            {"role": "user", "content": [{"type": "text", "text": "these"}, *[PAPER] * 3]},
+            {"role": "user", "content": [PAPER] * 3},
+        ],
+        [
+            ("ORD002", "move", "messages[1]"),
+            ("LIM005", "drop", "messages[1].content[2]"),
+        ],
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"text": "these"},
+                    *(
+                        {"document": {"format": "pdf", "name": name, "source": {"bytes": "JVBERi0="}}}
+                        for name in ("document-1", "document-2", "document-3", "document-4", "document-5")
+                    ),
+                    {"text": "[document left out]"},
+                ],
+            }
+        ],
     ),
 ]
 

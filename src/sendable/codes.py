@@ -202,6 +202,7 @@ RSN008 = _code(
     "RSN008",
     "placeholder-reasoning",
     "the target wants the reasoning of every turn with calls back, and the history holds none; words that say so stand for it",
+    strict="report",
 )
 RSN009 = _code(
     "RSN009",

@@ -81,7 +81,7 @@ def _by_keys(body: Mapping[str, Any], dialects: Mapping[str, Dialect]) -> str | 
         fields = payload.fields(tool) or {}
         if "input_schema" in fields or _DATED.search(payload.string(fields.get("type")) or ""):
             return "anthropic"
-        if "function" in fields:
+        if "function" in fields or payload.fields(fields.get("custom")) is not None:
             return "openai-chat"
     return None
 

@@ -26,6 +26,7 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("id",), ("tool_use_id",), ("tool_call_id",), ("call_id",), ("toolUseId",), ("toolCallId",),
         ("functionCall", "id"), ("functionResponse", "id"), ("toolUse", "toolUseId"), ("toolResult", "toolUseId"),
         ("function_call", "id"), ("function_response", "id"),
+        *((node, alias) for node in ("toolUse", "toolResult") for alias in ("tool_use_id", "tool_call_id", "toolCallId", "call_id", "id")),
     ),
     "name": (("function", "name"), ("name",), ("toolName",), ("functionCall", "name"), ("toolUse", "name"), ("custom", "name"), ("function_call", "name"),
         ("functionResponse", "name"), ("function_response", "name")),
@@ -35,6 +36,7 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "signature": (
         ("signature",), ("data",), ("encrypted_content",), ("thoughtSignature",), ("thought_signature",),
+        ("extra_content", "google", "thought_signature"),
         ("reasoningContent", "reasoningText", "signature"), ("reasoningContent", "redactedContent"),
     ),
     "error": (("is_error",), ("status",), ("isError",), ("toolResult", "status"),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Never, final
 
 from sendable import paths
-from sendable.codes import CODES, Code, Level
+from sendable.codes import CODES, SHP012, Code, Level
 from sendable.paths import At
 
 Verb = Literal["drop", "strip", "degrade", "move", "rename", "synthesize", "note", "fault"]
@@ -395,7 +395,9 @@ class Ledger:
         first = None
         if rejected:
             history = self._history.value()
-            first = min(rejected, key=lambda entry: paths.order(history, entry._param))  # pyright: ignore[reportPrivateUsage]
+            # That nothing is left to send is a consequence of all the others.
+            causes = [entry for entry in rejected if entry.code != SHP012.id] or rejected
+            first = min(causes, key=lambda entry: paths.order(history, entry._param))  # pyright: ignore[reportPrivateUsage]
             while first.because is not None and first.because.level == "reject":
                 first = first.because
         return Report([entry for entry in self._entries if entry.level != "allow"], self.dropped, first)

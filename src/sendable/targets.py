@@ -90,8 +90,10 @@ from sendable.rules.parameters import (
     Parameters,
     fit_parameters,
     marks_on_tools,
+    one_of,
     stands_by_itself,
     tools_declared,
+    tools_ungrouped,
     unforced_tools,
 )
 from sendable.rules.reasoning import (
@@ -197,6 +199,7 @@ def _from_items(place: Place) -> list[Rule]:
         ordinary_calls(responses_fit.ORDINARY),
         _ONE_RESULT,
         whole_turns("openai-responses", place),
+        tools_ungrouped,
     ]
 
 
@@ -271,6 +274,11 @@ def _flat(options: Options, model: str | None) -> list[Rule]:
     ]
 
 
+# «custom: arguments are free text» is OpenAI's alone (section 11).
+OPENAI_TOOL_WORDS = frozenset({"name", "description", "parameters", "strict", "freeform"})
+# Of the fields that both of OpenAI's APIs have, no other server knows one.
+_OPENAI_FIELDS = frozenset({"verbosity", "store", "metadata", "prompt_cache_key", "prompt_cache_retention"})
+
 CHAT_PARAMETERS = Parameters(
     "openai-chat",
     chat_read.OWN,
@@ -278,6 +286,7 @@ CHAT_PARAMETERS = Parameters(
     kinds=chat_read.KINDS,
     efforts={word: word for word in ("none", "minimal", "low", "medium", "high", "xhigh")} | {"max": "xhigh"},
     formats={"json_schema": frozenset({"name", "schema", "strict", "description"}), "json_object": frozenset()},
+    tool_words=OPENAI_TOOL_WORDS,
 )
 
 # Other servers know the limit as `max_tokens` only, have no field for OpenAI's end user, and switch thinking with a field of their own
@@ -285,7 +294,8 @@ CHAT_PARAMETERS = Parameters(
 _ELSEWHERE = msgspec.structs.replace(
     CHAT_PARAMETERS,
     own=chat_read.OWN - {"max_completion_tokens"} | {"thinking"},
-    writable=chat_write.WRITABLE - {"end_user"},
+    writable=chat_write.WRITABLE - {"end_user"} - _OPENAI_FIELDS,
+    tool_words=OPENAI_TOOL_WORDS - {"freeform"},
 )
 # «json_schema unsupported» (DS9, measured 2026-09).
 DEEPSEEK_PARAMETERS = msgspec.structs.replace(
@@ -529,7 +539,7 @@ def _anthropic(
             fit(anthropic_fit.fit_block(options, issuer), anthropic_fit.place(options)),
             # «tool call result does not follow tool call»: where a message holds one call, its result follows that very message.
             pair(turn="run" if calls is None else "message"),
-            server_pairs(resumable=True, unique=True),
+            server_pairs(resumable=True),
             media_out(of="error results"),
             media_from_user,
             empty,
@@ -537,7 +547,7 @@ def _anthropic(
             not_last,
             *_apart(options),
             results_first,
-            ids(ANTHROPIC_IDS),
+            ids(ANTHROPIC_IDS, served=True),
             names(ANTHROPIC_NAMES),
             *_limits(options, calls),
             cache_marks(4, "cache_control"),
@@ -706,6 +716,7 @@ RESPONSES_PARAMETERS = Parameters(
     kinds=responses_read.KINDS,
     efforts={word: word for word in ("none", "minimal", "low", "medium", "high", "xhigh", "max")},
     formats={"json_schema": frozenset({"name", "schema", "strict", "description"}), "json_object": frozenset()},
+    tool_words=OPENAI_TOOL_WORDS,
 )
 
 
@@ -723,9 +734,13 @@ def _responses(third_party: bool = False) -> Compose:
         )
         held: list[Rule] = (
             # A server that hosts nothing holds nothing either.
-            [foreign_state("", STATES), ordinary_calls(responses_fit.ORDINARY), _ONE_RESULT]
+            [foreign_state("", STATES), ordinary_calls(responses_fit.ORDINARY), _ONE_RESULT, tools_ungrouped]
             if third_party
-            else [foreign_state("openai-responses", STATES), own_state(RESPONSES_STATE, options)]
+            else [
+                foreign_state("openai-responses", STATES),
+                own_state(RESPONSES_STATE, options),
+                one_of(("previous_response_id", "conversation")),
+            ]
         )
         pairs: list[Rule] = (
             [pair(turn="message"), calls_per_message(1)]

@@ -28,6 +28,21 @@ def as_it_came(node: Block | Message) -> Wire:
     return Wire(raw)
 
 
+def with_extra(wire: dict[str, Any], extra: Fields | None, nulls: bool = True) -> Wire:
+    """The object with the fields that the hub does not model; a dotted name stands in the one inner object. What is there stays.
+
+    `nulls`: whether a field that is null, and so says nothing, is written again where an object is rebuilt.
+    """
+    if extra is not None:
+        for key, value in extra.items():
+            outer, dot, inner = key.partition(".")
+            if dot and type(wire.get(outer)) is dict:
+                wire[outer] = {**wire[outer], inner: value}
+            elif nulls or not payload.is_null(value):
+                wire.setdefault(key, value)
+    return Wire(wire)
+
+
 ReadBlock: TypeAlias = Callable[[Fields, At, "Context"], Block]
 ReadField: TypeAlias = Callable[[Leaf, At, "Context"], Sequence[Block]]
 """Reads one field of a message that holds blocks of its own, such as `tool_calls`."""

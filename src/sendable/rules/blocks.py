@@ -17,6 +17,7 @@ from sendable.conversation import (
     Block,
     Conversation,
     Fields,
+    Media,
     Message,
     NodeType,
     Opaque,
@@ -73,6 +74,10 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     keep: bool
     # Known fields that hold text and nothing else, where unknown ones may hold anything.
     texts: frozenset[str] = frozenset()
+    # By kind and name, fields of media of another dialect that this one has under another name, and the words that they may say here.
+    words: Mapping[tuple[str, str], tuple[str, frozenset[str]]] = {}
+    # The kind of block as which a search result is written, if there is one.
+    search_result: str | None = None
     signs: Callable[[Text | ToolCall], bool] = _never_signed
 
 
@@ -167,6 +172,7 @@ def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, plac
     Loses: FLD001, FLD002, FLD007, FLD010.
     """
     home = getattr(node, "home", None)
+    media = node if isinstance(node, Media) else None
     kept: dict[str, Any] = {}
     for key, value in extra.items():
         if key in place.texts and home == place.home and payload.kind(value) != "text":
@@ -176,16 +182,24 @@ def fit_fields(node: NodeType, extra: Fields, known: frozenset[str] | None, plac
             home != place.home and key in place.shared and (known is None or key in known)
         ):
             kept[key] = value
+        elif (
+            media is not None
+            and home != place.home
+            and (word := place.words.get((place.kind_of(media), key))) is not None
+            and payload.string(value) in word[1]
+        ):
+            kept[word[0]] = value
         elif not payload.is_inert(value) and not is_alias(node, key, value) and not _is_usual(key, value):
             ledger.strip(field_code(key), node, paths.inside(node.raw, key))  # type: ignore[attr-defined]
-    if len(kept) == len(extra):
+    if kept.keys() == extra.keys():
         return node
     return changed(node, extra=kept or None)
 
 
 def _is_usual(key: str, value: Any) -> bool:
     """Whether a field says what holds anyway: that a message is one and complete, that an image is seen as the model sees fit."""
-    return key in _USUAL and payload.string(value) == _USUAL[key]
+    name = key.rpartition(".")[2]
+    return name in _USUAL and payload.string(value) == _USUAL[name]
 
 
 _USUAL = {"type": "message", "status": "completed", "detail": "auto"}
@@ -245,12 +259,14 @@ def fit_opaque(block: Opaque, place: Place, ledger: Ledger) -> Opaque | Text | R
 
     A block that is nothing but a cache mark goes as one.
 
-    Loses: BLK001, BLK002, FLD007.
+    Loses: BLK001, BLK002, FLD001, FLD007.
     """
     if block.home == place.home and (block.intact or place.keep):
         return block
     if is_mark(block):
         return ledger.drop(FLD007, block)
+    if place.search_result is not None and block.kind in _SEARCH_RESULTS and block.intact:
+        return _as_search_result(block, place.search_result, place.home, ledger)
     text = _readable(block)
     if text is not None:
         ledger.degrade(BLK002, block, kind=block.kind)
@@ -266,6 +282,41 @@ def is_mark(block: Block) -> bool:
         and block.extra is not None
         and not CACHE_MARKS.isdisjoint(block.extra)
     )
+
+
+_SEARCH_RESULTS = ("search_result", "searchResult")
+"""What a search found, in the words of Anthropic and of Converse: the same fields, flat or in the one object of the block."""
+
+
+def _as_search_result(block: Opaque, kind: str, home: str, ledger: Ledger) -> Opaque:
+    """A search result as the target has it, with its source, its title, its texts, and whether it may be cited.
+
+    Loses: FLD001, FLD007 (what stands beside a text inside it).
+    """
+    fields = payload.members(block.raw)
+    at: tuple[Any, ...] = (block.kind,) if block.kind in fields else ()
+    fields = payload.members(fields[block.kind]) if at else fields
+    texts: list[Any] = []
+    for index, part in enumerate(payload.objects(fields.get("content")) or ()):
+        inner = payload.members(part)
+        for key, value in inner.items():
+            if key not in ("type", "text") and not payload.is_inert(value):
+                ledger.strip(field_code(key), block, (*at, "content", index, key))
+        texts.append({**({} if kind in _KEYED else {"type": "text"}), "text": inner.get("text")})
+    made: dict[str, Any] = {"source": fields.get("source"), "title": fields.get("title"), "content": texts}
+    if not payload.is_null(fields.get("citations")):
+        made["citations"] = fields["citations"]
+    marks = {key: value for key, value in (block.extra or {}).items() if key in CACHE_MARKS}  # keeps: see below
+    raw = {kind: made} if kind in _KEYED else {"type": kind, **made, **marks}
+    rest = {
+        key: value for key, value in (block.extra or {}).items() if key.rpartition(".")[2] != "citations"
+    }  # keeps: it stands in what is written
+    written: Opaque = msgspec.structs.replace(block, kind=kind, raw=raw, home=home, extra=rest or None)
+    return written
+
+
+_KEYED = frozenset({"searchResult"})
+"""Kinds of block that have no `type`: their one key says what they are."""
 
 
 def _readable(block: Opaque) -> Any:
@@ -363,7 +414,12 @@ def marks_on_blocks(kind: str, key: str) -> Rule:
                     and type(before) is not Reasoning
                     and not _bears(before, key)
                 ):
-                    blocks[-1] = changed(before, extra={**(before.extra or {}), key: mark})
+                    marked = {**(before.extra or {}), key: mark}
+                    # What came in the form of the mark is still in that form.
+                    alike = before.home == block.home
+                    blocks[-1] = (
+                        msgspec.structs.replace(before, extra=marked) if alike else changed(before, extra=marked)
+                    )
                 else:
                     blocks.append(block)
             if len(blocks) != len(message.blocks):

@@ -109,24 +109,29 @@ def numbered_form(call: ToolCall, before: int) -> Form:
     return _numbered(str(call.name), before)
 
 
-def ids(form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, needed: bool = True) -> Rule:
+def ids(
+    form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, needed: bool = True, served: bool = False
+) -> Rule:
     """Every call has a text id that the target accepts and no other call has, and its result the same.
 
     A number becomes its decimal text. Repeated ids are told apart by position: within a turn the k-th result answers the k-th call.
     `form`: the same for all, or given by a call and the number of calls before it. `written`: the target writes ids, so that one that a
-    form without ids never had is reported. `needed`: every call needs one, also one that pairs by its name.
+    form without ids never had is reported. `needed`: every call needs one, also one that pairs by its name. `served`: a call that the
+    provider executed shares its id with no other either. After `server_pairs`.
 
     Loses: IDS001, IDS003, IDS005, PAR004.
     """
 
     def ids(conversation: Conversation, ledger: Ledger) -> Conversation:
-        if isinstance(form, Form) and lacks(conversation, NUMBERED) and _all_stand(conversation.messages, form):
+        if isinstance(form, Form) and lacks(conversation, NUMBERED) and _all_stand(conversation.messages, form, served):
             return conversation
         used: set[str] = set()
         # For each stored id of the turn, the new ids of its calls in order, and how many results have taken theirs.
         waiting: dict[Any, list[str]] = {}
         # The new id that the last result of each stored id has taken: a further one answers the same call.
         taken: dict[Any, str] = {}
+        # The new id of the last call of each stored id that the provider executed: its result follows in the same turn.
+        own_ids: dict[Any, str] = {}
         out: list[Message] = []
         touched = False
         first: dict[str, ToolCall] = {}
@@ -145,6 +150,10 @@ def ids(form: Form | Callable[[ToolCall, int], Form], *, written: bool = True, n
                     queue = waiting.get(_pairs_by(block))
                     new = queue.pop(0) if queue else taken.get(_pairs_by(block), block.id)
                     taken[_pairs_by(block)] = str(new)
+                elif served and type(block) is ToolCall:
+                    new = own_ids[block.id] = _told_apart(block, used, first, ledger)
+                elif served and type(block) is ToolResult:
+                    new = own_ids.get(block.id, block.id)
                 else:
                     continue  # keeps: only calls and results have ids to rewrite
                 if new != block.id or type(block.id) is not str or block.by_name:
@@ -168,7 +177,7 @@ def _without_aliases(block: ToolCall | ToolResult) -> Fields | None:
     } or None  # keeps: see above
 
 
-def _all_stand(messages: Sequence[Message], form: Form) -> bool:
+def _all_stand(messages: Sequence[Message], form: Form, served: bool) -> bool:
     """Whether every call keeps its id, of ids that are all text: then its result does as well."""
     used: set[str] = set()
     for message in messages:
@@ -177,12 +186,31 @@ def _all_stand(messages: Sequence[Message], form: Form) -> bool:
                 if not _stands(block.id, form, used):
                     return False
                 used.add(block.id)
+            elif served and type(block) is ToolCall:
+                if block.id in used:
+                    return False
+                used.add(block.id)
     return True
 
 
 def _stands(stored: str, form: Form, used: set[str]) -> bool:
     """Whether a stored id can stay what it is."""
     return stored not in used and form.pattern.fullmatch(stored) is not None
+
+
+def _told_apart(call: ToolCall, used: set[str], first: dict[str, ToolCall], ledger: Ledger) -> str:
+    """The id of a call that the provider executed, which has a form of its own: «'tool_use' ids must be unique» (AT8).
+
+    Loses: PAR004.
+    """
+    new, number = str(call.id), 2
+    while new in used:
+        new, number = f"{call.id}_{number}", number + 1
+    if new != call.id:
+        ledger.rename(PAR004, call, "id", related=(first[call.id],) if call.id in first else (), old=call.id, new=new)
+    used.add(new)
+    first.setdefault(call.id, call)
+    return new
 
 
 def _pairs_by(block: ToolCall | ToolResult) -> Any:

@@ -659,28 +659,15 @@ def _interrupted(call: ToolCall) -> ToolResult:
     )
 
 
-def _told_apart(call: ToolCall, first: ToolCall | None, used: set[Any], ledger: Ledger) -> ToolCall:
-    """A later call of the provider's under an id of its own: «'tool_use' ids must be unique» (AT8).
-
-    Loses: PAR004.
-    """
-    number = 2
-    while (new := f"{call.id}_{number}") in used:
-        number += 1
-    ledger.rename(PAR004, call, "id", related=() if first is None else (first,), old=str(call.id), new=new)
-    return changed(call, id=new)
-
-
-def server_pairs(resumable: bool, *, unique: bool = False) -> Rule:
+def server_pairs(resumable: bool) -> Rule:
     """A call that the provider executed and its result stand in one assistant turn, in this order; half a pair is dropped.
 
     A result that was stored in a later message moves behind its call. A call without a result at the very end is kept where the target
     lets it be resumed («pause_turn: send the assistant message back as is», AS6).
     Source: «unexpected 'tool_use_id' found in 'advisor_tool_result' blocks … must have a corresponding 'server_tool_use' block before it»
     (AT7, measured).
-    `unique`: the target wants an id of its own for every such call.
 
-    Loses: PAR004, PAR008, PAR009.
+    Loses: PAR008, PAR009.
     """
 
     def server_pairs(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -690,20 +677,13 @@ def server_pairs(resumable: bool, *, unique: bool = False) -> Rule:
         open_calls: dict[Any, tuple[int, ToolCall]] = {}
         halves: list[tuple[int, ToolCall]] = []
         touched = False
-        declared: dict[Any, ToolCall] = {}
-        used: set[Any] = set()
         for index, message in enumerate(messages):
             blocks: list[Block] = []
             for block in message.blocks:
                 if type(block) is ToolCall and block.executor == "provider":
-                    stored = block.id
-                    if stored in open_calls:
-                        halves.append(open_calls[stored])
-                    if unique and stored in used:
-                        block = _told_apart(block, declared.get(stored), used, ledger)
-                    declared.setdefault(stored, block)
-                    used.add(block.id)
-                    open_calls[stored] = (index, block)
+                    if block.id in open_calls:
+                        halves.append(open_calls[block.id])
+                    open_calls[block.id] = (index, block)
                 elif type(block) is ToolResult and block.executor == "provider":
                     owner = open_calls.pop(block.id, None) if type(block.id) in (str, int) else None
                     if owner is None:
@@ -712,15 +692,11 @@ def server_pairs(resumable: bool, *, unique: bool = False) -> Rule:
                     if owner[0] != index:
                         ledger.move(PAR009, block, related=(owner[1],))
                         home = messages[owner[0]]
-                        messages[owner[0]] = changed(home, blocks=(*home.blocks, changed(block, id=owner[1].id)))
+                        messages[owner[0]] = changed(home, blocks=(*home.blocks, block))
                         touched = True
                         continue  # keeps: the lines above put it behind its call
-                    if owner[1].id != block.id:
-                        block = changed(block, id=owner[1].id)
                 blocks.append(block)
-            if len(blocks) != len(message.blocks) or any(
-                a is not b for a, b in zip(blocks, message.blocks, strict=True)
-            ):
+            if len(blocks) != len(message.blocks):
                 messages[index] = changed(message, blocks=tuple(blocks))
                 touched = True
         last = len(messages) - 1

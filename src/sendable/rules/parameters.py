@@ -8,12 +8,12 @@ from typing import Any, final
 import msgspec
 
 from sendable import paths, payload
-from sendable.codes import FLD001, FLD002, FLD003, FLD004, FLD005, FLD006, FLD007, FLD010
-from sendable.conversation import INSTRUCTING, Conversation, Setting, ToolCall, changed
+from sendable.codes import ARG006, FLD001, FLD002, FLD003, FLD004, FLD005, FLD006, FLD007, FLD010, IDS002
+from sendable.conversation import INSTRUCTING, Block, Conversation, Message, Setting, ToolCall, changed
 from sendable.options import Options
 from sendable.report import Ledger
-from sendable.rules import Rule
-from sendable.rules.blocks import field_code
+from sendable.rules import Rule, with_messages
+from sendable.rules.blocks import CACHE_MARKS, field_code
 from sendable.rules.reasoning import thinking_is_on
 
 
@@ -51,7 +51,7 @@ def fit_parameters(known: Parameters, model: str | None, keep: bool) -> Rule:
     `model` replaces the body's. A required parameter that is missing is put in, with a note, in a whole body: a list, or
     messages without a model, are a history and no request.
 
-    Loses: FLD001, FLD002, FLD003, FLD004, FLD005, FLD007, FLD010.
+    Loses: ARG006, FLD001, FLD002, FLD003, FLD004, FLD005, FLD007, FLD010.
     """
 
     def fit_parameters(conversation: Conversation, ledger: Ledger) -> Conversation:
@@ -166,7 +166,97 @@ def stands_by_itself(names: frozenset[str], fields: frozenset[str]) -> Rule:
     return stands_by_itself
 
 
-_MANY = frozenset({"tool", "native_tool", "cache_mark"})
+def one_of(names: tuple[str, ...]) -> Rule:
+    """Of parameters that exclude each other, the first in the list stays.
+
+    Source: «`previous_response_id` and `conversation` are mutually exclusive» (OS1, schema).
+
+    Loses: FLD006.
+    """
+
+    def one_of(conversation: Conversation, ledger: Ledger) -> Conversation:
+        given = [
+            setting
+            for setting in conversation.settings
+            if setting.name in names and not payload.is_inert(setting.value)
+        ]  # keeps: only looks
+        if len(given) < 2:
+            return conversation
+        given.sort(key=lambda setting: names.index(setting.name))
+        for setting in given[1:]:
+            ledger.strip(FLD006, setting, (), related=given[:1])
+        kept = tuple(
+            [setting for setting in conversation.settings if all(setting is not one for one in given[1:])]
+        )  # keeps: reported above
+        return msgspec.structs.replace(conversation, settings=kept)
+
+    return one_of
+
+
+def tools_ungrouped(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """Every tool of a named group stands by itself. The first of a name keeps it; a later one, and its calls, get that of the group in front.
+
+    Source: `namespace` is a kind of tool of OpenAI Responses (openai 3.57.0) and of nobody else.
+
+    Loses: FLD001 (the group's description), FLD005 (the group), IDS002.
+    """
+    if not any(setting.name == "tool_group" for setting in conversation.settings):
+        return conversation
+    used = {_tool_name(setting) for setting in conversation.settings if setting.name == "tool"}
+    renamed: dict[tuple[Any, Any], str] = {}
+    out: list[Setting] = []
+    for setting in conversation.settings:
+        if setting.name != "tool_group":
+            out.append(setting)
+            continue  # keeps: the line above
+        group = payload.string(setting.value["name"])
+        ledger.degrade(FLD005, setting, ("name",), kind="group of tools")
+        for key, value in (setting.extra or {}).items():
+            if not payload.is_inert(value):
+                ledger.strip(FLD001, setting, (key,))
+        for tool in setting.value["tools"]:
+            name = _tool_name(tool)
+            if name is not None and name in used:
+                new = renamed[group, name] = next(
+                    word for word in (f"{group}_{name}" + "_" * end for end in range(len(used) + 1)) if word not in used
+                )
+                ledger.rename(IDS002, tool, "name", new=new)
+                tool, name = changed(tool, value={**tool.value, "name": new}), new
+            used.add(name)
+            out.append(changed(tool))
+    conversation = msgspec.structs.replace(conversation, settings=tuple(out))
+    if not renamed:
+        return conversation
+    messages: list[Message] = []
+    for message in conversation.messages:
+        blocks = tuple([_regrouped(block, renamed, ledger) for block in message.blocks])
+        if any(a is not b for a, b in zip(blocks, message.blocks, strict=True)):
+            message = changed(message, blocks=blocks)
+        messages.append(message)
+    return with_messages(conversation, messages)
+
+
+def _tool_name(setting: Setting) -> str | None:
+    return payload.string(setting.value.get("name")) if type(setting.value) is dict else None
+
+
+def _regrouped(block: Block, renamed: Mapping[tuple[Any, Any], str], ledger: Ledger) -> Block:
+    """A call of a tool of a group under the name that the tool has now.
+
+    Loses: IDS002.
+    """
+    if type(block) is not ToolCall or block.extra is None or type(block.name) is not str:
+        return block
+    new = renamed.get((payload.string(block.extra.get("namespace")), block.name))
+    if new is None:
+        return block
+    ledger.rename(IDS002, block, "name", new=new)
+    rest = {key: value for key, value in block.extra.items() if key != "namespace"}  # keeps: it is in the new name
+    called: ToolCall = changed(block, name=new, extra=rest or None)
+    return called
+
+
+_MANY = frozenset({"tool", "native_tool", "tool_group", "cache_mark"})
 """Settings of which a request has any number."""
 
 
@@ -220,7 +310,7 @@ def _key(setting: Setting) -> str:
 def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger: Ledger) -> Setting | None:
     """One parameter, or None with its entry. A foreign one that says nothing goes unreported.
 
-    Loses: FLD001, FLD002, FLD005, FLD007, FLD010.
+    Loses: ARG006, FLD001, FLD002, FLD005, FLD007, FLD010.
     """
     if _is_ill_typed(setting, known):
         ledger.strip(FLD010, setting, ())
@@ -238,9 +328,14 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
             ledger.strip(FLD001, setting, ())
             return None
         if not setting.intact and "." in setting.name:
+            if keep:
+                return setting
             if not payload.is_inert(setting.value):
                 ledger.strip(FLD001, setting, ())
             return None
+        if type(setting.value) is dict and "freeform" in setting.value and "freeform" not in known.tool_words:
+            # A server that speaks the dialect and has no tools with free text.
+            return _fit_value(changed(setting), known, ledger)
         if _key(setting) in known.own or keep:
             return setting
         if setting.name in known.writable and setting.name not in seen | {_key(setting)}:
@@ -252,7 +347,7 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
     many = setting.name in _MANY
     if setting.name not in known.writable or (setting.name in seen and not many):
         if not payload.is_inert(setting.value) and not _is_default(setting):
-            ledger.strip(FLD007 if setting.name == "cache_mark" else field_code(setting.name), setting, ())
+            ledger.strip(FLD007 if setting.name in ("cache_mark", *CACHE_MARKS) else FLD001, setting, ())
         return None
     if setting.name == "model" and payload.kind(setting.value) != "text":
         # Nothing is judged in the name of a model but that it is one.
@@ -266,11 +361,7 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
             if key in known.tool_fields and setting.name == "tool" and payload.kind(value) == "object":
                 kept[key] = value
             elif not payload.is_inert(value):
-                ledger.strip(
-                    field_code(key),
-                    setting,
-                    paths.inside(setting.raw, key) if setting.home != "openai-chat" else ("function", key),
-                )
+                ledger.strip(field_code(key), setting, _inside_tool(setting, key))
         setting = changed(setting, extra=kept or None)
     return _fit_value(changed(setting), known, ledger)
 
@@ -335,7 +426,7 @@ def _is_default(setting: Setting) -> bool:
 def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting | None:
     """The parameter with a value that the target takes.
 
-    Loses: FLD001, FLD002, FLD005.
+    Loses: ARG006, FLD001, FLD002, FLD005.
     """
     name, value = setting.name, setting.value
     if payload.is_null(value):
@@ -360,18 +451,48 @@ def _fit_value(setting: Setting, known: Parameters, ledger: Ledger) -> Setting |
         if not isinstance(value, dict) or value.get("mode") not in known.tool_modes:
             ledger.strip(FLD001, setting, ())
             return None
+        if "freeform" in value and "freeform" not in known.tool_words:
+            # The tool that is chosen is a function now.
+            named = {key: part for key, part in value.items() if key != "freeform"}  # keeps: reported with the tool
+            return changed(setting, value=named)
     elif name == "format":
         return _fit_format(setting, known, ledger)
     elif name == "tool" and isinstance(value, dict):
+        if "freeform" in value and "freeform" not in known.tool_words:
+            setting = _as_function(setting, ledger)
+            value = setting.value
         gone = [key for key, inner in value.items() if payload.is_null(inner) or key not in known.tool_words]
         for key in gone:
             if not payload.is_null(value[key]) and not payload.is_false(value[key]):
-                ledger.strip(FLD001, setting, ("function", key) if setting.home == "openai-chat" else (key,))
+                ledger.strip(FLD001, setting, _inside_tool(setting, key))
         if gone:
             return changed(
                 setting, value={key: inner for key, inner in value.items() if key not in gone}
             )  # keeps: null and false say nothing, the rest is reported
     return setting
+
+
+def _as_function(setting: Setting, ledger: Ledger) -> Setting:
+    """A tool that takes free text as a function with the one argument `input`, which is what its calls become.
+
+    Loses: ARG006, FLD001 (the grammar of the text).
+    """
+    tool: Any = setting.value
+    ledger.degrade(ARG006, setting, ("type",))
+    if not payload.is_inert(tool["freeform"]) and payload.string(tool["freeform"].get("type")) != "text":
+        ledger.strip(FLD001, setting, _inside_tool(setting, "format"))
+    takes = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    kept = {key: value for key, value in tool.items() if key != "freeform"}  # keeps: reported above
+    function: Setting = changed(setting, value={**kept, "parameters": takes})
+    return function
+
+
+def _inside_tool(setting: Setting, key: str) -> tuple[str, ...]:
+    """The steps from a declaration to one of its fields, which may stand in the one object inside it."""
+    for outer in ("function", "custom"):
+        if key in payload.members(payload.members(setting.raw).get(outer)):
+            return (outer, key)
+    return paths.inside(setting.raw, key)
 
 
 def _fit_format(setting: Setting, known: Parameters, ledger: Ledger) -> Setting | None:

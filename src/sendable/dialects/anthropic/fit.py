@@ -50,6 +50,7 @@ def place(options: Options) -> Place:
         kind_of,
         frozenset({"cache_control"}),
         options.unknown == "keep",
+        search_result="search_result",
     )
 
 

@@ -9,7 +9,6 @@ from sendable import payload
 from sendable.conversation import (
     INSTRUCTING,
     Block,
-    Fields,
     Media,
     Message,
     Opaque,
@@ -20,7 +19,7 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects import Wire, as_it_came
+from sendable.dialects import Wire, as_it_came, with_extra
 from sendable.dialects.anthropic.read import HOME, KEYS
 
 
@@ -32,9 +31,9 @@ def write_block(block: Block) -> Wire:
         return _write_result(block)
     if type(block) is ToolCall:
         kind = "tool_use" if block.executor == "client" else block.kind
-        return _with_extra({"type": kind, "id": block.id, "name": block.name, "input": block.arguments}, block.extra)
+        return with_extra({"type": kind, "id": block.id, "name": block.name, "input": block.arguments}, block.extra)
     if type(block) is Text:
-        return _with_extra({"type": "text", "text": block.text}, block.extra)
+        return with_extra({"type": "text", "text": block.text}, block.extra)
     if type(block) is Reasoning:
         value = block.signature.value if block.signature is not None else None
         if block.text is None:
@@ -72,7 +71,7 @@ def _write_result(block: ToolResult) -> Wire:
             wire["content"] = content
     if block.error is not None:
         wire["is_error"] = block.error
-    return _with_extra(wire, block.extra)
+    return with_extra(wire, block.extra)
 
 
 def _write_media(block: Media) -> Wire:
@@ -87,18 +86,7 @@ def _write_media(block: Media) -> Wire:
     wire: dict[str, Any] = {"type": block.kind, "source": source}
     if block.name is not None and block.kind == "document":
         wire["title"] = block.name
-    return _with_extra(wire, block.extra)
-
-
-def _with_extra(wire: dict[str, Any], extra: Fields | None) -> Wire:
-    if extra is not None:
-        for key, value in extra.items():
-            outer, dot, inner = key.partition(".")
-            if dot and type(wire.get(outer)) is dict:
-                wire[outer] = {**wire[outer], inner: value}
-            else:
-                wire.setdefault(key, value)
-    return Wire(wire)
+    return with_extra(wire, block.extra)
 
 
 def _content(blocks: Sequence[Block]) -> Any:
@@ -126,7 +114,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
             out.append(as_it_came(message))
         else:
             out.append(
-                _with_extra(
+                with_extra(
                     {"role": message.role, "content": _content(message.blocks) if message.blocks else []}, message.extra
                 )
             )
@@ -199,7 +187,7 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
                 "format": {"type": "json_schema", "schema": setting.value.get("schema")},
             }
         else:
-            place = _PLACES.get(setting.name, (setting.name,))
+            place = _PLACES.get(setting.name, tuple(setting.name.split(".", 1)))
             if len(place) == 1:
                 body[place[0]] = setting.value
             else:

@@ -36,7 +36,15 @@ ISSUER = "anthropic"
 
 def place(options: Options) -> Place:
     """Closed everywhere: a union of exactly one known member, of known fields (BE8)."""
-    return Place(HOME, KEYS, lambda message: frozenset(), kind_of, frozenset({MARK}), options.unknown == "keep")
+    return Place(
+        HOME,
+        KEYS,
+        lambda message: frozenset(),
+        kind_of,
+        frozenset({MARK}),
+        options.unknown == "keep",
+        search_result="searchResult",
+    )
 
 
 def kind_of(block: Block) -> str:

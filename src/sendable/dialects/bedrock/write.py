@@ -19,7 +19,7 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects import Wire, as_it_came
+from sendable.dialects import Wire, as_it_came, with_extra
 from sendable.dialects.bedrock.read import HOME, MARK, MEDIA_TYPES, MEMBERS
 
 _FORMATS: dict[str, dict[str, str]] = {
@@ -37,7 +37,7 @@ def write_block(block: Block) -> Wire:
         call: dict[str, Any] = {"toolUseId": block.id, "name": block.name, "input": block.arguments}
         if block.executor == "provider":
             call["type"] = block.kind
-        return _with_extra({"toolUse": call}, block.extra)
+        return _written({"toolUse": call}, block.extra)
     if type(block) is ToolResult:
         return _write_result(block)
     if type(block) is Reasoning:
@@ -74,7 +74,7 @@ def _write_result(block: ToolResult) -> Wire:
         result["status"] = "error" if block.error else "success"
     if block.executor == "provider":
         result["type"] = block.kind
-    return _with_extra({"toolResult": result}, block.extra)
+    return _written({"toolResult": result}, block.extra)
 
 
 def _write_reasoning(block: Reasoning) -> Wire:
@@ -111,7 +111,7 @@ def _write_media(block: Media) -> Wire:
         media["source"] = {"text": block.data}
     if guarded is not None:
         return Wire({"guardContent": {block.kind: media}})
-    return _with_extra({block.kind: media}, block.extra)
+    return _written({block.kind: media}, block.extra)
 
 
 def _write_opaque(block: Opaque) -> Wire:
@@ -123,18 +123,14 @@ def _write_opaque(block: Opaque) -> Wire:
     kept = {
         key: value for key, value in inner.items() if key in known or f"{block.kind}.{key}" in (block.extra or {})
     }  # keeps: rules/blocks.py reported each of the others
-    return _with_extra({block.kind: kept}, block.extra)
+    return _written({block.kind: kept}, block.extra)
 
 
-def _with_extra(wire: dict[str, Any], extra: Fields | None) -> Wire:
-    """The block with the fields that the hub does not model; a dotted name stands inside. Marks have become blocks of their own."""
-    for key, value in (extra or {}).items():
-        outer, dot, inner = key.partition(".")
-        if dot and type(wire.get(outer)) is dict:
-            wire[outer].setdefault(inner, value)
-        elif key not in (MARK, "guardContent", "citationsContent"):
-            wire.setdefault(key, value)
-    return Wire(wire)
+def _written(wire: dict[str, Any], extra: Fields | None) -> Wire:
+    """The block with its other fields. Marks have become blocks of their own, wrappings are written with their text."""
+    apart = (MARK, "guardContent", "citationsContent")
+    rest = {key: value for key, value in (extra or {}).items() if key not in apart}  # keeps: see above
+    return with_extra(wire, rest)
 
 
 def write(messages: Sequence[Message]) -> list[Wire]:
@@ -146,7 +142,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
         else:
             role = "assistant" if message.role == "assistant" else "user"
             wire: dict[str, Any] = {"role": role, "content": [write_block(block) for block in message.blocks]}
-            out.append(_with_extra(wire, message.extra))
+            out.append(_written(wire, message.extra))
     return out
 
 
@@ -195,7 +191,7 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
         if own:
             place, value = tuple(paths.steps(setting.at)), setting.raw
         else:
-            place, value = _PLACES.get(setting.name, (setting.name,)), _write_value(setting)
+            place, value = _PLACES.get(setting.name, tuple(setting.name.split(".", 1))), _write_value(setting)
         if len(place) == 1:
             body[place[0]] = value
         else:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sendable import payload
+from sendable import paths, payload
 from sendable.conversation import (
     Block,
     Fields,
@@ -153,7 +153,7 @@ def read_parts(fields: Fields, at: At, context: Context) -> Sequence[Block]:
 def _read_data(key: str, fields: Fields, at: At, context: Context) -> Block:
     kind, data = DATA[key], fields[key]
     if kind == "text":
-        return _read_text(data, fields, at)
+        return read_text(data, fields, at)
     inner = payload.fields(data)
     if inner is None:
         return Opaque(kind, at, fields, HOME)
@@ -209,7 +209,7 @@ def _is_odd(fields: Fields) -> bool:
     )
 
 
-def _read_text(text: Leaf, fields: Fields, at: At) -> Block:
+def read_text(text: Leaf, fields: Fields, at: At) -> Block:
     """`{"text", "thought"?, "thoughtSignature"?}`: visible text, or what the model thought."""
     if payload.kind(text) != "text":
         return Opaque("text", at, fields, HOME)
@@ -457,6 +457,38 @@ OWN: frozenset[str] = _both(
 ) | {"model"}
 """Every request field of generateContent (google-genai 3.6.1); `model` stands in the URL and, in many stores, in the body."""
 
+CLOSED: dict[str, frozenset[str]] = {
+    name: _both(keys)
+    for name, keys in {
+        "generationConfig": "audioTimestamp audioTranscriptionConfig candidateCount enableAffectiveDialog enableEnhancedCivicAnswers "
+        "frequencyPenalty imageConfig logprobs maxOutputTokens mediaResolution modelSelectionConfig presencePenalty responseFormat "
+        "responseJsonSchema responseLogprobs responseMimeType responseModalities responseSchema routingConfig seed speechConfig "
+        "stopSequences temperature thinkingConfig topK topP translationConfig",
+        "thinkingConfig": "includeThoughts thinkingBudget thinkingLevel",
+        "toolConfig": "functionCallingConfig includeServerSideToolInvocations retrievalConfig",
+        "functionCallingConfig": "allowedFunctionNames mode streamFunctionCallArguments",
+    }.items()
+}
+"""What stands in a configuration (google-genai 3.6.1). The places are closed: «Unknown name "zzz" at 'generation_config'»."""
+
+_CLOSED = {spelling: known for name, known in CLOSED.items() for spelling in (name, snake(name))}
+
+
+def _unknown(key: str, value: Leaf, at: At) -> tuple[Fields, list[Setting]]:
+    """A configuration without what Gemini does not know in it, and that as settings of their own, which a closed place strips."""
+    kept: dict[str, Any] = {}
+    strange: list[Setting] = []
+    for name, part in (payload.fields(value) or {}).items():
+        if name not in _CLOSED[key]:
+            strange.append(Setting(".".join((*map(str, paths.steps(at)), name)), part, (at, name), part, HOME))
+        elif name in _CLOSED and payload.fields(part) is not None:
+            kept[name], more = _unknown(name, part, (at, name))
+            strange.extend(more)
+        else:
+            kept[name] = part
+    return kept, strange
+
+
 _GROUPS: dict[str, str] = {
     spelling: key for key in ("generationConfig", "toolConfig", "tools") for spelling in (key, snake(key))
 }
@@ -469,12 +501,11 @@ def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
     if group == "tools":
         for index, entry in enumerate(payload.items(value) or ()):
             out.extend(_read_tool(entry, (at, index)))
-    elif payload.fields(value) is not None:
-        fields = payload.fields(value) or {}
-        if group == "generationConfig":
-            out.extend(_read_generation(fields, value, at))
-        elif group == "toolConfig":
-            out.extend(_read_tool_config(fields, value, at))
+    elif group is not None and payload.fields(value) is not None:
+        fields, strange = _unknown(key, value, at)
+        whole = fields if strange else value
+        read = _read_generation if group == "generationConfig" else _read_tool_config
+        out.extend([*read(fields, whole, at), *strange])
     return out or (Setting(key, value, at, value, HOME, True),)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from sendable import payload
+from sendable import paths, payload
 from sendable.conversation import (
     Block,
     Fields,
@@ -204,6 +204,8 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
             declared.append(_write_tool(setting))
         elif setting.name == "tool_choice":
             body["toolConfig"] = {"functionCallingConfig": _write_choice(setting.value)}
+        elif "." in setting.name and setting.home == HOME:
+            _put(body, setting)
         else:
             body[setting.name] = setting.value
     if generation:
@@ -213,6 +215,15 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
     if declared:
         body["tools"] = [*body.get("tools", ()), {"functionDeclarations": declared}]
     return Wire(body)
+
+
+def _put(body: dict[str, Any], setting: Setting) -> None:
+    """Something that nobody knows inside of a configuration, which the caller keeps."""
+    *outer, name = paths.steps(setting.at)
+    for step in outer:
+        body[step] = dict(body.get(step) or {})
+        body = body[step]
+    body[name] = setting.raw
 
 
 def _field(setting: Setting) -> str:

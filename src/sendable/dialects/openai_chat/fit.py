@@ -29,7 +29,7 @@ from sendable.report import Ledger, Receipt
 from sendable.rules.arguments import fit_arguments
 from sendable.rules.blocks import FitBlock, Place, drop_call, fit_opaque, misplaced
 from sendable.rules.media import fit_media, flag_in_text
-from sendable.rules.reasoning import fit_unsigned
+from sendable.rules.reasoning import ISSUERS, fit_unsigned
 
 BlockKeys: TypeAlias = Mapping[str, frozenset[str] | None]
 FitReasoning: TypeAlias = Callable[[Reasoning, Options, Ledger], Block | Receipt]
@@ -55,6 +55,9 @@ def place(options: Options, message_keys: frozenset[str] | None = None, block_ke
         frozenset(),
         options.unknown == "keep",
         frozenset({"name"}),
+        # `original` is a word of Responses alone (openai 3.57.0).
+        {("image", "detail"): ("image_url.detail", frozenset({"low", "high", "auto"}))} if block_keys is None else {},
+        signs=lambda block: block.home == HOME and block_keys is None,
     )
 
 
@@ -180,11 +183,13 @@ class Server(msgspec.Struct, frozen=True):
     opaque: Callable[[Opaque, Place, Ledger], Block | Receipt] = with_handles
     message_keys: frozenset[str] | None = None
     block_keys: BlockKeys | None = None
+    # Whose files it can open.
+    issuer: str | None = "openai"
 
 
 OPENAI = Server()
 
-ABROAD = Server(arguments=parsed_arguments, refusal=as_text, opaque=without_handles)
+ABROAD = Server(arguments=parsed_arguments, refusal=as_text, opaque=without_handles, issuer=None)
 """What is OpenAI's alone (free-text tools, refusals, audio handles) is known to no other server."""
 
 
@@ -216,7 +221,7 @@ def fit_block(options: Options, server: Server = OPENAI) -> FitBlock:
         if type(block) is Reasoning:
             return server.reasoning(block, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
         if type(block) is Media:
-            return _fit_media(block, message, server.media, ledger)
+            return _fit_media(block, message, server, ledger)
         if type(block) is Refusal:
             return server.refusal(block, ledger) if message.role == "assistant" else as_text(block, ledger)
         if type(block) is Opaque:
@@ -226,12 +231,12 @@ def fit_block(options: Options, server: Server = OPENAI) -> FitBlock:
     return fit_block
 
 
-def _fit_media(
-    block: Media, message: Message, server_takes: Callable[[Media], bool], ledger: Ledger
-) -> Block | Receipt:
+def _fit_media(block: Media, message: Message, server: Server, ledger: Ledger) -> Block | Receipt:
     if message.role in ("system", "developer"):
         return misplaced(block, ledger)
     if block.source == "text":
         ledger.degrade(MED001, block, kind=block.kind, source="text")
         return Text(block.data, block.at)
-    return fit_media(block, server_takes, HOME, ledger)
+    # A file of OpenAI's is the same file under either of its APIs.
+    same = block.home is not None and server.issuer is not None and ISSUERS.get(block.home) == server.issuer
+    return fit_media(block, server.media, block.home if same and block.home is not None else HOME, ledger)

@@ -10,7 +10,19 @@ from typing import Any
 
 from sendable import payload
 from sendable.codes import ARG005, FLD001, FLD002
-from sendable.conversation import Block, Fields, Media, Opaque, Reasoning, Refusal, Setting, Signature, Text, ToolCall
+from sendable.conversation import (
+    Block,
+    Fields,
+    Media,
+    Opaque,
+    Reasoning,
+    Refusal,
+    Setting,
+    Signature,
+    Text,
+    ToolCall,
+    changed,
+)
 from sendable.dialects import Context, ReadBlock, ReadField, identifier, remaining, scalar
 from sendable.paths import At
 from sendable.payload import Leaf
@@ -183,6 +195,9 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
     extra = remaining(fields, (*known, *gone))
     if function is not None:
         extra = _with_inner(extra, function, ("name", "arguments"), "function")
+    signature = _signature(fields)
+    if signature is not None and extra is not None:
+        extra = {key: value for key, value in extra.items() if key != SIGNED} or None  # keeps: it is the signature
     regular = (
         function is not None
         and "name" in function
@@ -198,7 +213,21 @@ def read_call(fields: Fields, at: At, context: Context) -> Block:
         HOME,
         regular and key == "id" and not gone,
         extra,
+        signature=signature,
     )
+
+
+SIGNED = "extra_content"
+
+
+def _signature(fields: Fields) -> Signature | None:
+    """`extra_content: {google: {thought_signature}}`: where Google's own server that speaks Chat signs a call."""
+    inner = payload.fields(fields.get(SIGNED))
+    signed = payload.fields(inner.get("google")) if inner is not None and len(inner) == 1 else None
+    value = signed.get("thought_signature") if signed is not None and len(signed) == 1 else None
+    if payload.kind(value) != "text" or payload.is_blank(value):
+        return None
+    return Signature("gemini", "signature", value)
 
 
 def _joins(calls: list[Block], fields: Fields, at: At, context: Context) -> bool:
@@ -233,7 +262,7 @@ def _joins(calls: list[Block], fields: Fields, at: At, context: Context) -> bool
     extra = (
         None if last.extra is None else {key: value for key, value in last.extra.items() if key != "index"}
     )  # keeps: reported above
-    calls[-1] = ToolCall(last.id, last.name, arguments, last.at, last.raw, last.home, False, extra or None, last.kind)
+    calls[-1] = changed(last, arguments=arguments, extra=extra or None)
     return True
 
 
@@ -392,10 +421,25 @@ _TOOL = ("name", "description", "parameters", "strict")
 def _read_tool(entry: Leaf, at: At) -> Setting:
     fields = payload.fields(entry) or {}
     function = payload.fields(fields.get("function"))
+    custom = payload.fields(fields.get("custom"))
+    if payload.string(fields.get("type")) == "custom" and custom is not None:
+        form = payload.fields(custom.get("format"))
+        if payload.kind(custom.get("format")) in ("object", "null"):
+            said: dict[str, Any] = {key: custom[key] for key in ("name", "description") if key in custom}
+            said["freeform"] = _read_grammar(form) if form is not None else {}
+            return Setting("tool", said, at, entry, HOME, True, remaining(custom, ("format", *said)))
     if payload.string(fields.get("type")) != "function" or function is None:
         return Setting("native_tool", entry, at, entry, HOME, True)
     tool = {key: function[key] for key in _TOOL if key in function}
     return Setting("tool", tool, at, entry, HOME, True, remaining(function, _TOOL))
+
+
+def _read_grammar(form: Fields) -> Fields:
+    """The format of a tool's free text: Chat has the grammar in an object of its own."""
+    grammar = payload.fields(form.get("grammar"))
+    if grammar is None:
+        return form
+    return {**{key: value for key, value in form.items() if key != "grammar"}, **grammar}  # keeps: it stands beside
 
 
 def _read_choice(value: Leaf) -> Any:
@@ -407,7 +451,10 @@ def _read_choice(value: Leaf) -> Any:
     function = payload.fields(fields.get("function"))
     if function is not None:
         return {"mode": "tool", "name": scalar(function.get("name"))}
-    # Custom and allowed tools are Chat's own; what says no type is no choice.
+    custom = payload.fields(fields.get("custom"))
+    if custom is not None:
+        return {"mode": "tool", "name": scalar(custom.get("name")), "freeform": True}
+    # Allowed tools are Chat's own; what says no type is no choice.
     kind = payload.string(fields.get("type"))
     return {"mode": None if kind is None or kind == "function" else "native"}
 

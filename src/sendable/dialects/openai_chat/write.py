@@ -19,8 +19,8 @@ from sendable.conversation import (
     ToolCall,
     ToolResult,
 )
-from sendable.dialects import Wire, as_it_came
-from sendable.dialects.openai_chat.read import HOME
+from sendable.dialects import Wire, as_it_came, with_extra
+from sendable.dialects.openai_chat.read import HOME, SIGNED
 
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
@@ -30,27 +30,26 @@ def write_block(block: Block) -> Wire:
     if block.intact and block.home == HOME and type(block.raw) is dict and type(block) is not ToolResult:
         return as_it_came(block)
     if type(block) is Text:
-        return _with_extra({"type": "text", "text": block.text}, block.extra)
+        return _written({"type": "text", "text": block.text}, block.extra)
     if type(block) is ToolCall:
         if block.kind == "custom":
-            return _with_extra(
+            return _written(
                 {"id": block.id, "type": "custom", "custom": {"name": block.name, "input": block.arguments}},
                 block.extra,
             )
-        return _with_extra(
-            {"id": block.id, "type": "function", "function": {"name": block.name, "arguments": block.arguments}},
-            block.extra,
-        )
+        call: dict[str, Any] = {"id": block.id, "type": "function"}
+        call["function"] = {"name": block.name, "arguments": block.arguments}
+        if block.signature is not None:
+            call[SIGNED] = {"google": {"thought_signature": block.signature.value}}
+        return _written(call, block.extra)
     if type(block) is ToolResult:
-        return _with_extra(
-            {"role": "tool", "tool_call_id": block.id, "content": _content(block.content, "")}, block.extra
-        )
+        return _written({"role": "tool", "tool_call_id": block.id, "content": _content(block.content, "")}, block.extra)
     if type(block) is Reasoning:
         return Wire({"reasoning_content": block.text})
     if type(block) is Media:
         return _write_media(block)
     if type(block) is Refusal:
-        return _with_extra({"type": "refusal", "refusal": block.text}, block.extra)
+        return _written({"type": "refusal", "refusal": block.text}, block.extra)
     if type(block) is Opaque:
         return as_it_came(block) if type(block.raw) is dict else Wire({block.kind: block.raw})
     assert_never(block)
@@ -59,10 +58,10 @@ def write_block(block: Block) -> Wire:
 def _write_media(block: Media) -> Wire:
     if block.kind == "audio":
         form = _AUDIO_FORMATS.get(block.media_type or "", (block.media_type or "wav").rpartition("/")[2])
-        return _with_extra({"type": "input_audio", "input_audio": {"data": block.data, "format": form}}, block.extra)
+        return _written({"type": "input_audio", "input_audio": {"data": block.data, "format": form}}, block.extra)
     if block.kind == "image":
         url = block.data if block.source == "url" else payload.data_url(block.media_type or "image/png", block.data)
-        return _with_extra({"type": "image_url", "image_url": {"url": url}}, block.extra)
+        return _written({"type": "image_url", "image_url": {"url": url}}, block.extra)
     file: dict[str, Any] = {} if block.name is None else {"filename": block.name}
     if block.source == "file_id":
         file["file_id"] = block.data
@@ -70,22 +69,12 @@ def _write_media(block: Media) -> Wire:
         file["file_data"] = (
             block.data if block.source == "url" else payload.data_url(block.media_type or "application/pdf", block.data)
         )
-    return _with_extra({"type": "file", "file": file}, block.extra)
+    return _written({"type": "file", "file": file}, block.extra)
 
 
-def _with_extra(wire: dict[str, Any], extra: Fields | None) -> Wire:
-    """The object with the fields that the hub does not model; a dotted name stands in the one inner object.
-
-    Null says nothing, and is not written again where an object is rebuilt.
-    """
-    if extra is not None:
-        for key, value in extra.items():
-            outer, dot, inner = key.partition(".")
-            if dot and type(wire.get(outer)) is dict:
-                wire[outer] = {**wire[outer], inner: value}
-            elif key not in wire and not payload.is_null(value):
-                wire[key] = value
-    return Wire(wire)
+def _written(wire: dict[str, Any], extra: Fields | None) -> Wire:
+    """The object with its other fields; null is not written again."""
+    return with_extra(wire, extra, nulls=False)
 
 
 def _content(blocks: Sequence[Block], empty: Any) -> Any:
@@ -151,7 +140,7 @@ def _write_assistant(message: Message) -> Wire:
     elif wire["content"] is None and "refusal" not in wire and "audio" not in wire:
         # «expected a string, got null» (OC8): a message of reasoning alone has an empty text.
         wire["content"] = ""
-    return _with_extra(wire, message.extra)
+    return _written(wire, message.extra)
 
 
 def _had_one_list(message: Message) -> bool:
@@ -163,7 +152,7 @@ def _had_one_list(message: Message) -> bool:
 def _write_other(message: Message, out: list[Wire]) -> None:
     if len(message.blocks) == 1 and type(message.blocks[0]) is ToolResult:
         # The everyday result is a message of its own.
-        out.append(_with_extra(write_block(message.blocks[0]), message.extra))
+        out.append(_written(write_block(message.blocks[0]), message.extra))
         return
     results = [
         write_block(block) for block in message.blocks if type(block) is ToolResult
@@ -172,7 +161,7 @@ def _write_other(message: Message, out: list[Wire]) -> None:
     out.extend(results)
     if rest or not results:
         role = "user" if message.role == "tool" else message.role
-        out.append(_with_extra({"role": role, "content": _content(rest, "")}, message.extra))
+        out.append(_written({"role": role, "content": _content(rest, "")}, message.extra))
 
 
 # Request fields.
@@ -204,9 +193,14 @@ WRITABLE: frozenset[str] = frozenset(
         "frequency_penalty",
         "logprobs",
         "top_logprobs",
+        "verbosity",
+        "store",
+        "metadata",
+        "prompt_cache_key",
+        "prompt_cache_retention",
     }
 )
-"""The hub's words that Chat has a field for."""
+"""The hub's words that Chat has a field for, and the fields that both of OpenAI's APIs have under one name."""
 
 
 def write_settings(settings: Sequence[Setting]) -> Wire:
@@ -239,11 +233,21 @@ def _write_settings(settings: Sequence[Setting], names: Mapping[str, str]) -> Wi
 
 def _write_tool(setting: Setting) -> Any:
     function: Any = setting.value
+    if "freeform" in function:
+        said = {key: value for key, value in function.items() if key != "freeform"}  # keeps: it is the format
+        form = function["freeform"]
+        grammar = {key: value for key, value in form.items() if key != "type"}  # keeps: it stands outside
+        if grammar:
+            said["format"] = {"type": form.get("type"), "grammar": grammar}
+        elif form:
+            said["format"] = form
+        return {"type": "custom", "custom": {**said, **(setting.extra or {})}}
     return {"type": "function", "function": {**function, **(setting.extra or {})}}
 
 
 def _write_choice(value: Any) -> Any:
-    return {"type": "function", "function": {"name": value["name"]}} if value["mode"] == "tool" else value["mode"]
+    kind = "custom" if "freeform" in value else "function"
+    return {"type": kind, kind: {"name": value["name"]}} if value["mode"] == "tool" else value["mode"]
 
 
 def _write_format(value: Any) -> Any:

@@ -59,7 +59,8 @@ _MESSAGE = frozenset({"id", "status", "phase"})
 def place(options: Options) -> Place:
     """Closed: the request types name every field (appendix A), and what a provider adds to its answers is in none (OR27)."""
     return Place(
-        HOME, KEYS, lambda message: _MESSAGE, kind_of, frozenset({"prompt_cache_breakpoint"}), options.unknown == "keep"
+        HOME, KEYS, lambda message: _MESSAGE, kind_of, frozenset({"prompt_cache_breakpoint"}), options.unknown == "keep",
+        words={("input_image", "image_url.detail"): ("detail", frozenset({"low", "high", "auto", "original"}))},
     )  # fmt: skip
 
 

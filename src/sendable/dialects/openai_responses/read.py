@@ -544,6 +544,15 @@ _TOOL = ("name", "description", "parameters", "strict")
 def _read_tool(entry: Leaf, at: At) -> Setting:
     fields = payload.fields(entry) or {}
     kind = payload.string(fields.get("type"))
+    if kind == "custom" and payload.kind(fields.get("format")) in ("object", "null"):
+        said: dict[str, Any] = {key: fields[key] for key in ("name", "description") if key in fields}
+        said["freeform"] = payload.fields(fields.get("format")) or {}
+        return Setting("tool", said, at, entry, HOME, True, remaining(fields, ("type", "format", *said)))
+    inside = payload.objects(fields.get("tools")) if kind == "namespace" else None
+    if inside is not None and payload.kind(fields.get("name")) == "text":
+        tools = tuple([_read_tool(tool, ((at, "tools"), index)) for index, tool in enumerate(inside)])
+        group: Any = {"name": fields["name"], "tools": tools}
+        return Setting("tool_group", group, at, entry, HOME, True, remaining(fields, ("type", "name", "tools")))
     # What has no type is no tool of OpenAI's own; a function without a name is judged as what it is.
     if kind is not None and kind != "function":
         return Setting("native_tool", entry, at, entry, HOME, True)
@@ -566,8 +575,9 @@ def _read_choice(value: Leaf) -> Any:
     if text is not None:
         return {"mode": text if text in ("auto", "none", "required") else None}
     kind = payload.string((payload.fields(value) or {}).get("type"))
-    if kind == "function":
-        return {"mode": "tool", "name": scalar((payload.fields(value) or {}).get("name"))}
+    if kind in ("function", "custom"):
+        free = {"freeform": True} if kind == "custom" else {}
+        return {"mode": "tool", "name": scalar((payload.fields(value) or {}).get("name")), **free}
     return {"mode": "native" if kind in CHOICES else None}
 
 

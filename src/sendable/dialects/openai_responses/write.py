@@ -252,7 +252,7 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
     body: dict[str, Any] = {}
     for setting in settings:
         home = setting.intact and setting.home == HOME
-        if setting.name in ("tool", "native_tool"):
+        if setting.name in ("tool", "native_tool", "tool_group"):
             body.setdefault("tools", []).append(setting.raw if home else _write_tool(setting))
         elif home and type(setting.at[0]) is not tuple:
             body[setting.at[0]] = setting.raw
@@ -274,11 +274,16 @@ def write_settings(settings: Sequence[Setting]) -> Wire:
 def _write_tool(setting: Setting) -> Any:
     """A function, flat. `parameters` and `strict` are required keys (OR30); without the word, `strict` would be tried here."""
     tool: Any = setting.value
+    if "freeform" in tool:
+        form = {"format": tool["freeform"]} if tool["freeform"] else {}
+        said = {key: value for key, value in tool.items() if key != "freeform"}  # keeps: it is the format
+        return {"type": "custom", **said, **form, **(setting.extra or {})}
     return {"type": "function", "parameters": None, "strict": False, **tool, **(setting.extra or {})}
 
 
 def _write_choice(value: Any) -> Any:
-    return {"type": "function", "name": value["name"]} if value["mode"] == "tool" else value["mode"]
+    kind = "custom" if "freeform" in value else "function"
+    return {"type": kind, "name": value["name"]} if value["mode"] == "tool" else value["mode"]
 
 
 def _write_format(value: Any) -> Any:
