@@ -239,7 +239,12 @@ def read_usage(usage: Fields) -> Usage:
         ),
         None,
     )
-    if read is not None and written is not None and thought and _count(usage.get("total_tokens")) == read + written + thought:
+    if (
+        read is not None
+        and written is not None
+        and thought
+        and _count(usage.get("total_tokens")) == read + written + thought
+    ):
         written += thought
     return Usage(
         read,
@@ -354,7 +359,9 @@ def write_usage(usage: Usage) -> dict[str, Any] | None:
     out: dict[str, Any] = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
     if usage.cached_read is not None or usage.cached_write is not None:
         counts = {"cached_tokens": usage.cached_read, "cache_write_tokens": usage.cached_write}
-        out["prompt_tokens_details"] = {name: count for name, count in counts.items() if count is not None}
+        out["prompt_tokens_details"] = {
+            name: count for name, count in counts.items() if count is not None
+        }  # keeps: what is not known
     if usage.reasoning is not None:
         out["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
     return out
@@ -385,4 +392,3 @@ def decoding(request: Fields, name: str) -> Decoding:
         if payload.string((payload.fields(function) or {}).get("name")) == name:
             return "unconstrained"
     return "unknown"
-

@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sendable import payload
-from sendable.conversation import Fields, Opaque, Signature, ToolCall
+from sendable.conversation import Fields, Signature, ToolCall
+from sendable.dialects.openai_chat.answer import is_json
 from sendable.dialects.openai_chat.read import HOME, SIGNED
 from sendable.paths import At
 from sendable.stream import ArgumentsDelta, BlockStart, BlockStop, Event, SignatureDelta, UnknownEvent
@@ -29,7 +29,8 @@ class Calls:
     """The calls of one message, as far as they have come.
 
     A call begins in the neutral stream when its name is known to be whole: with its first arguments, with whatever begins next, or at the
-    end. Calls end with the answer, since a fragment of any of them may still come.
+    end. It ends when its arguments are whole and the next call begins, so that clients that take one block after the other need not wait; else
+    with the answer, since a fragment of it may still come.
     """
 
     __slots__ = ("_at", "_calls", "_legacy", "_others")
@@ -41,116 +42,148 @@ class Calls:
         # What stands in the list and is no call.
         self._others: list[Any] = []
 
-    def add(self, fragments: Sequence[Any], index: int, out: list[Event], legacy: bool = False) -> int:
-        """One more list of fragments, or one `function_call` (`legacy`). `index` is the next block's; gives back the next one's then."""
+    def add(self, fragments: Sequence[Any], index: int, out: list[Event]) -> int:
+        """One more list of fragments. `index` is the next block's; gives back the next one's then."""
+        spoken_of: list[_Call] = []
         for fragment in fragments:
             if type(fragment) is not dict:
                 self._others.append(fragment)
                 out.append(UnknownEvent(fragment))
-            elif legacy:
-                if self._legacy is None:
-                    self._legacy = _Call(None, None, "function_call")
-                    self._calls.append(self._legacy)
-                index = self._append(self._legacy, fragment, index, out)
             else:
-                index = self._append(self._whose(fragment), fragment, index, out)
+                call = self._whose(fragment, spoken_of)
+                spoken_of.append(call)
+                index = self._append(call, fragment, index, out)
         return index
+
+    def add_legacy(self, fragment: Fields, index: int, out: list[Event]) -> int:
+        """One more fragment of `function_call`, of which a message has but one."""
+        if self._legacy is None:
+            self._legacy = _Call(None, None, "function_call")
+            self._calls.append(self._legacy)
+        return self._append(self._legacy, fragment, index, out)
 
     def begun(self, index: int, out: list[Event]) -> int:
         """Calls that wait, but have a name, begin before what begins now."""
         for call in self._calls:
             if call.index is None and call.name and call.echoed is None:
-                index = _begin(call, index, out)
+                index = self._begin(call, index, out)
         return index
 
     def end(self, index: int, out: list[Event], whole: bool) -> int:
-        """The ends of all calls, in their order; `whole`: the answer came to its end."""
+        """The ends of all calls that are open, in their order; `whole`: the answer came to its end."""
         for call in list(self._calls):
-            if call.echoed is not None and _same(call.text, call.echoed.text):
-                # The arguments were said once more in full.
-                call.echoed.repaired = True
-                self._calls.remove(call)
+            if call.echoed is not None:
+                if call.says_again(call.echoed):
+                    # The arguments were said once more in full.
+                    call.echoed.repaired = True
+                    self._calls.remove(call)
+                call.echoed = None
         for call in self._calls:
             if call.index is None:
-                index = _begin(call, index, out)
-        for place, call in enumerate(self._calls):
-            if call.held:
-                out.append(ArgumentsDelta(call.index or 0, call.held))
-                call.pieces.append(call.held)
-                call.held = ""
-            block = self._block(call, place)
-            if block.signature is not None:
-                out.append(SignatureDelta(call.index or 0, block.signature))
-            out.append(BlockStop(call.index or 0, block, whole, call.repaired))
+                index = self._begin(call, index, out)
+        for call in self._calls:
+            if not call.stopped:
+                self._stop(call, out, whole)
         return index
-
-    def _block(self, call: _Call, place: int) -> ToolCall:
-        wire = call.wire()
-        if call.kind == "function_call":
-            at: At = (self._at, "function_call")
-            return ToolCall(None, call.name, call.text, at, wire, HOME, False, call.rest or None, by_name=True)
-        place = [other for other in self._calls if other is not self._legacy].index(call)
-        extra = dict(call.rest)
-        if call.inner:
-            extra.update({f"{call.kind}.{key}": value for key, value in call.inner.items()})
-        signature = _signature(call.rest.get(SIGNED))
-        if signature is not None:
-            del extra[SIGNED]
-        at = ((self._at, "tool_calls"), place)
-        return ToolCall(
-            call.id, call.name, call.text, at, wire, HOME, call.id is not None, extra or None, call.kind, signature=signature
-        )
 
     def put_into(self, message: dict[str, Any]) -> dict[str, Any]:
         """The message with its calls as they would have come in one piece."""
-        listed = [call.wire() for call in self._calls if call is not self._legacy and not call.is_echo]  # keeps: its own field
+        listed = [
+            call.wire() for call in self._listed() if call.echoed is None or not call.says_again(call.echoed)
+        ]  # keeps: the same arguments once more
         if listed or self._others:
             message = {**message, "tool_calls": [*listed, *self._others]}
         if self._legacy is not None:
             message = {**message, "function_call": self._legacy.wire()}
         return message
 
-    def _whose(self, fragment: Fields) -> _Call:
-        """The call that a fragment belongs to; a new one if it begins one."""
+    def _listed(self) -> list[_Call]:
+        return [call for call in self._calls if call is not self._legacy]  # keeps: a field of its own
+
+    def _begin(self, call: _Call, index: int, out: list[Event]) -> int:
+        for earlier in self._calls:
+            if earlier.index is None or not earlier.ended():
+                break
+            if not earlier.stopped:
+                self._stop(earlier, out, True)
+        call.index = index
+        extra = {"field": "function_call"} if call.kind == "function_call" else None
+        kind = "custom" if call.kind == "custom" else "function"
+        out.append(BlockStart(index, "tool_call", call.id, call.name, kind, extra=extra))
+        if call.pieces:
+            out.append(ArgumentsDelta(index, "".join(call.pieces)))
+        return index + 1
+
+    def _stop(self, call: _Call, out: list[Event], whole: bool) -> None:
+        call.stopped = True
+        index = call.index or 0
+        if call.held:
+            out.append(ArgumentsDelta(index, call.held))
+            call.pieces.append(call.held)
+            call.held = ""
+        block = self._block(call)
+        if block.signature is not None:
+            out.append(SignatureDelta(index, block.signature))
+        out.append(BlockStop(index, block, whole, call.repaired))
+
+    def _block(self, call: _Call) -> ToolCall:
+        wire, text = call.wire(), "".join(call.pieces)
+        if call.kind == "function_call":
+            at: At = (self._at, "function_call")
+            return ToolCall(None, call.name, text, at, wire, HOME, False, call.rest or None, by_name=True)
+        at = ((self._at, "tool_calls"), self._listed().index(call))
+        extra = {**call.rest, **{f"{call.kind}.{key}": value for key, value in call.inner.items()}}
+        signature = _signature(extra.get(SIGNED))
+        if signature is not None:
+            del extra[SIGNED]
+        regular = call.id is not None
+        return ToolCall(
+            call.id, call.name, text, at, wire, HOME, regular, extra or None, call.kind, signature=signature
+        )
+
+    def _whose(self, fragment: Fields, spoken_of: Sequence[_Call]) -> _Call:
+        """The call that a fragment belongs to; a new one if it begins one. `spoken_of`: the calls of the same list before it."""
         kind = "custom" if "custom" in fragment and "function" not in fragment else "function"
         inner = fragment.get(kind)
         if type(inner) is not dict:
             inner = fragment
         place, name, given = _place(fragment.get("index")), inner.get("name"), fragment.get("id")
         given = given if type(given) is str and given else None
-        found = self._found(place, given)
-        if found is not None and not _begins_another(found, given, name, place):
-            if given is not None and found.id is None:
-                found.id = given
-            elif given is not None and given != found.id:
-                found.repaired = True
-            if place is not None and found.place is not None and place != found.place:
-                found.repaired = True
+        name = name if type(name) is str and name else None
+        found = self._found(place, given, name)
+        if found is not None and name is not None and place is None and found in spoken_of:
+            # Entries of one list that have names, and no index, are as many calls.
+            found = None
+        elif found is not None and not _begins_another(found, given, name, place):
+            if given is not None and given != found.id:
+                found.repaired = found.repaired or found.id is not None
+                found.id = found.id or given
+            found.repaired = found.repaired or (place is not None and found.place is not None and place != found.place)
             return found
-        last = self._last()
-        if found is None and given is None and not name and last is not None and not last.ended():
-            # A text without anything that says whose it is goes on in the call that is not whole.
-            last.repaired = True
-            return last
+        listed = self._listed()
+        if found is None and given is None and name is None and listed and not listed[-1].ended():
+            # A text that nothing says the call of goes on in the one that is not whole.
+            listed[-1].repaired = True
+            return listed[-1]
         call = _Call(place, given, kind)
         # Two calls at one index are told apart by their names and ids only.
-        call.repaired = found is not None and place is not None and found.place == place
+        call.repaired = found is not None and place is not None
         self._calls.append(call)
         return call
 
-    def _found(self, place: int | None, given: str | None) -> _Call | None:
+    def _found(self, place: int | None, given: str | None, name: str | None) -> _Call | None:
         """The last call with this id; else the last one at this index; else, where neither is said, the last one."""
-        calls = [call for call in self._calls if call is not self._legacy]  # keeps: a field of its own
+        listed = self._listed()
         if given is not None:
-            for call in reversed(calls):
-                if call.id == given and (place is None or call.place is None or call.place == place):
+            for call in reversed(listed):
+                if call.id == given and (place is None or call.place is None or call.place == place or name is None):
                     return call
         if place is not None:
-            return next((call for call in reversed(calls) if call.place == place), None)
-        return calls[-1] if calls else None
-
-    def _last(self) -> _Call | None:
-        return next((call for call in reversed(self._calls) if call is not self._legacy), None)
+            for call in reversed(listed):
+                if call.place == place:
+                    return call
+            return None
+        return listed[-1] if listed else None
 
     def _append(self, call: _Call, fragment: Fields, index: int, out: list[Event]) -> int:
         """What a fragment adds to its call."""
@@ -172,7 +205,7 @@ class Calls:
         if more is None or more == "":
             return index
         if type(more) is not str:
-            more = json.dumps(payload.plain(more), ensure_ascii=False, separators=(",", ":"))
+            more = json.dumps(more, ensure_ascii=False, separators=(",", ":"))
             call.repaired = True
         return self._say(call, more, index, out)
 
@@ -182,10 +215,10 @@ class Calls:
             return self._pass(call, more, index, out)
         if call.held and more.strip():
             # `{}` stood for arguments that were to come.
-            call.repaired = True
-            call.held = ""
+            call.repaired, call.held = True, ""
         if "{" in more:
             if call.ended() and more.lstrip()[:1] == "{":
+                # Those once more, or those of another call of the tool: once all is there, it can be told.
                 call.repaired = True
                 other = _Call(call.place, None, call.kind)
                 other.name, other.echoed, other.repaired = call.name, call, True
@@ -193,7 +226,7 @@ class Calls:
                 return self._say(other, more, index, out)
             for between in _BETWEEN.finditer(more):
                 cut = between.start() + 1
-                if _is_whole("".join(call.pieces) + more[:cut]):
+                if is_json("".join(call.pieces) + more[:cut]):
                     index = self._say(call, more[:cut], index, out)
                     return self._say(call, more[cut:], index, out)
         if not call.pieces and more.strip() == "{}":
@@ -202,21 +235,23 @@ class Calls:
         return self._pass(call, more, index, out)
 
     def _pass(self, call: _Call, more: str, index: int, out: list[Event]) -> int:
-        if call.index is None and call.name and call.echoed is None:
-            index = self.begun(index, out)
         call.pieces.append(more)
-        if call.index is not None and len(call.pieces) > call.passed:
-            call.passed = len(call.pieces)
+        if call.stopped:
+            # Behind a whole object, and the beginning of none: it is in the body, and no JSON.
+            out.append(UnknownEvent(more))
+        elif call.index is not None:
             out.append(ArgumentsDelta(call.index, more))
+        elif call.name and call.echoed is None:
+            index = self.begun(index, out)
         return index
 
 
 class _Call:
     """One call, as far as it has come. `place`: its index on the wire; `index`: its block's, once it has begun; `held`: a `{}` that may stand for
-    arguments to come; `echoed`: the call whose arguments these may be once more; `passed`: how many pieces have been passed on."""
+    arguments to come; `echoed`: the call whose arguments these may be once more; `stopped`: its block has ended."""
 
     __slots__ = (
-        "echoed", "held", "id", "index", "inner", "kind", "name", "passed", "pieces", "place", "repaired", "rest",
+        "echoed", "held", "id", "index", "inner", "kind", "name", "pieces", "place", "repaired", "rest", "stopped",
     )  # fmt: skip
 
     def __init__(self, place: int | None, given: str | None, kind: str) -> None:
@@ -224,103 +259,71 @@ class _Call:
         self.name: str | None = None
         self.index: int | None = None
         self.pieces: list[str] = []
-        self.passed = 0
         self.held = ""
-        self.repaired = False
+        self.repaired = self.stopped = False
         self.echoed: _Call | None = None
         # The fields of the call and of its inner object that the hub does not model.
         self.rest: dict[str, Any] = {}
         self.inner: dict[str, Any] = {}
 
-    @property
-    def text(self) -> str:
-        """The arguments so far."""
-        return "".join(self.pieces) + self.held
-
-    @property
-    def is_echo(self) -> bool:
-        """Whether the arguments are those of the call before it once more."""
-        return self.echoed is not None and _same(self.text, self.echoed.text)
+    def says_again(self, other: _Call) -> bool:
+        """Whether the arguments are those of the other call once more, or the beginning of them."""
+        text, before = "".join(self.pieces) + self.held, "".join(other.pieces) + other.held
+        if before.startswith(text):
+            return True
+        try:
+            same: bool = json.loads(text) == json.loads(before)
+        except (ValueError, RecursionError):
+            return False
+        return same
 
     def ended(self) -> bool:
-        """Whether the arguments are a whole object."""
-        return bool(self.pieces) and self.pieces[-1].rstrip()[-1:] == "}" and _is_whole("".join(self.pieces))
+        """Whether the arguments are a whole object, and no `{}` that may stand for one."""
+        return bool(self.pieces) and self.pieces[-1].rstrip()[-1:] == "}" and is_json("".join(self.pieces))
 
     def called(self, name: str) -> None:
         """One more fragment of the name: the next part of it, or all of it once more."""
         if not self.name:
             self.name = name
-        elif name == self.name:
-            self.repaired = True
-        elif name.startswith(self.name) and self.index is None:
-            self.name, self.repaired = name, True
-        elif self.index is None:
+        elif self.index is None and name != self.name and not name.startswith(self.name):
             self.name += name
         else:
             self.repaired = True
+            self.name = name if self.index is None else self.name
 
     def wire(self) -> dict[str, Any]:
         """The call as it would have come in one piece."""
+        text = "".join(self.pieces) + self.held
         if self.kind == "function_call":
-            return {"name": self.name or "", "arguments": self.text, **self.rest}
+            return {"name": self.name or "", "arguments": text, **self.rest}
         key = "input" if self.kind == "custom" else "arguments"
         whole: dict[str, Any] = {} if self.id is None else {"id": self.id}
         whole["type"] = self.kind
-        whole[self.kind] = {"name": self.name or "", key: self.text, **self.inner}
+        whole[self.kind] = {"name": self.name or "", key: text, **self.inner}
         return {**whole, **self.rest}
 
 
-def _begin(call: _Call, index: int, out: list[Event]) -> int:
-    call.index = index
-    extra = {"field": "function_call"} if call.kind == "function_call" else None
-    kind = "custom" if call.kind == "custom" else "function"
-    out.append(BlockStart(index, "tool_call", call.id, call.name, kind, extra=extra))
-    if call.pieces:
-        out.append(ArgumentsDelta(index, "".join(call.pieces)))
-        call.passed = len(call.pieces)
-    return index + 1
-
-
-def _begins_another(call: _Call, given: str | None, name: Any, place: int | None) -> bool:
+def _begins_another(call: _Call, given: str | None, name: str | None, place: int | None) -> bool:
     """Whether a fragment that seems to belong to a call begins another one. One without a name never does."""
-    if type(name) is not str or not name:
+    if name is None or call.name is None:
         return False
     if given is not None and call.id is not None:
-        if given == call.id:
-            return False
-        # Another id: another call, unless the server makes one up for every fragment.
-        return not (name == call.name and bool(call.pieces) and not call.ended())
-    if place is None and given is not None:
-        return call.id is None and call.name is not None
-    if call.held or (not call.pieces and place is not None):
-        return call.name is not None and bool(call.held) and name != call.name
-    return call.ended() or (call.name is not None and name != call.name)
+        # Another id is another call's, unless the server makes one up for every fragment.
+        return given != call.id and (name != call.name or not call.pieces or call.ended())
+    if given is not None and place is None:
+        return True
+    if call.held:
+        return name != call.name
+    if call.pieces:
+        return name != call.name or call.ended()
+    # Nothing but a name so far: more of it comes, at the same index.
+    return place is None and name != call.name
 
 
 def _place(value: Any) -> int | None:
     if type(value) is str and value.isdecimal():
         return int(value)
     return value if type(value) is int else None
-
-
-def _is_whole(text: str) -> bool:
-    """Whether a text is a whole JSON value."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _same(one: str, other: str) -> bool:
-    """Whether two texts say the same arguments."""
-    if one == other:
-        return True
-    try:
-        same: bool = json.loads(one) == json.loads(other)
-    except (ValueError, RecursionError):
-        return False
-    return same
 
 
 def _signature(value: Any) -> Signature | None:

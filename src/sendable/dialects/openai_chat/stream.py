@@ -50,6 +50,7 @@ _SPOKEN: dict[str, BlockKind] = {
 }
 """Fields of a delta that are texts of which more comes."""
 
+
 class ChatReader:
     """Reads one stream of Chat."""
 
@@ -307,8 +308,9 @@ class _Choice:
             self._end_run(out, True)
             last = self._parts[-1] if self._parts else None
             place = ((MESSAGE, "content"), len(self._parts))
-            run = _Run("text" if plain else "reasoning", key, self._index, place)
-            if plain and last is not None and last.get("type") == "text" and len(last) == 2:
+            part_kind: BlockKind = "text" if plain else "reasoning"
+            run = _Run(part_kind, key, self._index, place)
+            if plain and last is not None and _is_text(last) and len(last) == 2:
                 # A text that went on behind a call is one text of the message.
                 run.part, run.place = last, ((MESSAGE, "content"), len(self._parts) - 1)
             else:
@@ -325,19 +327,23 @@ class _Choice:
                     thoughts[-1] = {**thoughts[-1], "text": thoughts[-1]["text"] + entry["text"]}
                 else:
                     thoughts.append(dict(entry))
-            held.update({name: value for name, value in part.items() if name not in ("type", "thinking")})  # keeps: above
+            held.update(
+                {name: value for name, value in part.items() if name not in ("type", "thinking")}
+            )  # keeps: above
         run.pieces.append(text)
         if text:
             out.append(TextDelta(run.index, text) if plain else ReasoningDelta(run.index, text))
 
     def _call(self, fragments: list[Any], out: list[Event], legacy: bool = False) -> None:
-        before = len(out)
-        self._index = self._calls.add(fragments, self._index, out, legacy)
-        if any(type(event) is BlockStart for event in out[before:]) and self._run is not None:
+        begun: list[Event] = []
+        if legacy:
+            self._index = self._calls.add_legacy(fragments[0], self._index, begun)
+        else:
+            self._index = self._calls.add(fragments, self._index, begun)
+        if self._run is not None and any(type(event) is BlockStart for event in begun):
             # The text before a call has ended.
-            ended: list[Event] = []
-            self._end_run(ended, True)
-            out[before:before] = ended
+            self._end_run(out, True)
+        out.extend(begun)
 
     def end(self, out: list[Event], whole: bool) -> None:
         """The ends of all that is open, in the order in which the message has it; `whole`: the answer came to its end."""
@@ -387,7 +393,8 @@ class _Choice:
 def _added(old: Any, new: Any, key: str) -> Any:
     """Log probabilities of successive chunks: each has those of its own tokens. Of anything else, what is said again counts once."""
     if key == "logprobs" and type(old) is dict and type(new) is dict:
-        return {**old, **{name: _added(old.get(name), value, key) for name, value in new.items() if value is not None}}
+        said = {name: _added(old.get(name), value, key) for name, value in new.items()}
+        return {**old, **said}
     if key == "logprobs" and type(old) is list and type(new) is list:
         return [*old, *new]
     return merged(old, new, False)
@@ -522,13 +529,19 @@ class ChatWriter:
     def _ended(self, event: BlockStop) -> list[WireEvent]:
         """The end of a block: of a call, what it has beside name and arguments; of a part of another kind, all of it."""
         block = event.block
-        if type(block) is ToolCall:
+        if type(block) is ToolCall and event.index in self._places:
             place, kind = self._places[event.index]
             whole: dict[str, Any] = payload.plain(write_block(block))
-            rest: dict[str, Any] = {key: value for key, value in whole.items() if key not in ("id", "type", kind)}  # keeps: written before
+            rest: dict[str, Any] = {
+                key: value for key, value in whole.items() if key not in ("id", "type", kind)
+            }  # keeps: written before
             if kind == "function_call":
                 return []
-            inner = {key: value for key, value in (whole.get(kind) or {}).items() if key not in ("name", "arguments", "input")}
+            inner = {
+                key: value
+                for key, value in (whole.get(kind) or {}).items()
+                if key not in ("name", "arguments", "input")
+            }  # keeps: written before
             if not rest and not inner:
                 return []
             return [self._chunk({"tool_calls": [{"index": place, **rest, **({kind: inner} if inner else {})}]})]
