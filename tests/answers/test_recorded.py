@@ -46,9 +46,10 @@ needed = pytest.mark.skipif(not ANSWERS, reason="no recorded answers: ../shared/
 
 
 def request_of(path: Path) -> Any:
-    """The request that was answered."""
+    """The request that was answered, if it was recorded."""
     name = path.name.replace("response-streaming.json", "request.json").replace("response.json", "request.json")
-    return json.loads(path.with_name(name).read_text())
+    asked = path.with_name(name)
+    return json.loads(asked.read_text()) if asked.exists() else None
 
 
 @needed
@@ -66,7 +67,8 @@ def test_an_answer_is_known_by_itself_and_comes_back_as_it_was(dialect: str, pat
     assert response.dialect == dialect
     assert sendable.write_response(response, dialect).body == body
     assert sendable.read_response(path.read_bytes(), dialect).to_history() == response.to_history()
-    assert response.stop.reason not in ("unknown", "cut", "error")
+    # Gemini's OTHER and NO_IMAGE are words for what the hub has none for.
+    assert response.stop.reason not in ("unknown", "cut", "error") or response.stop.word in ("OTHER", "NO_IMAGE")
     assert response.usage.output is not None
     assert not [block for block in response.blocks if type(block) is Opaque and block.home is None]
 
@@ -107,7 +109,8 @@ def assert_nothing_is_lost(body: Any, written: Any, entries: list[sendable.Entry
     held = text + text.replace('\\"', '"').replace(" ", "") + text.replace("\\\\", "\\")
     excused = [str(place) for entry in entries for place in (entry.path, entry.param)]
     for place, value in leaves(body):
-        if value in WORDS or value in held or value.replace(" ", "") in held or json.dumps(value)[1:-1] in held:
+        spelled_out = json.dumps(value, ensure_ascii=False)[1:-1]
+        if value in WORDS or value in held or value.replace(" ", "") in held or spelled_out in held:
             continue
         where = spelled(place)
         assert any(where == one or where.startswith((f"{one}.", f"{one}[")) for one in excused if one), (

@@ -183,9 +183,15 @@ def read_usage(usage: Fields) -> Usage:
     """«Total = prompt + candidates + toolUse + thoughts» (schema docstring): thoughts stand outside the candidates, what tools of
     Google's own read outside the prompt, and what was cached inside it."""
     counts = {name: _count(value) for name, (_, value) in _named(usage, _USAGE).items()}
+    read = _sum(counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount"))
+    said = _sum(counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount"))
+    total = counts.get("totalTokenCount")
+    if said is None and read is not None and total is not None:
+        # A count of zero is left out (recorded).
+        said = max(total - read, 0)
     return Usage(
-        _sum(counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount")),
-        _sum(counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount")),
+        read,
+        said,
         counts.get("cachedContentTokenCount"),
         None,
         counts.get("thoughtsTokenCount"),
