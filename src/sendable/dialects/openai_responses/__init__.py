@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sendable.dialects import Dialect
-from sendable.dialects.openai_responses import read, write
+from sendable.dialects import Answers, Dialect
+from sendable.dialects.openai_responses import answer, read, stream, write
 
 OPENAI_RESPONSES = Dialect(
     name=read.HOME,
@@ -25,4 +25,17 @@ OPENAI_RESPONSES = Dialect(
     read_single=read.read_single,
     handles=read.HANDLES,
     write_single=write.write_single,
+    answers=Answers(
+        claims=answer.claims,
+        failure=answer.failure,
+        read=answer.read_answer,
+        write=answer.write_answer,
+        reader=stream.ResponsesReader,
+        writer=stream.ResponsesWriter,
+        decoding=answer.decoding,
+        one_at_a_time=True,
+        issuer="openai",
+        carry=answer.carry,
+        refusal="refusal",
+    ),
 )

@@ -103,9 +103,7 @@ def _executed(message: Message, done: set[Any]) -> Message:
     """A call whose result stands in the same answer was executed by the provider."""
     blocks: list[Block] = []
     for block in message.blocks:
-        if type(block) is ToolCall and block.id in done:
-            block = replace(block, executor="provider")
-        elif type(block) is ToolResult:
+        if (type(block) is ToolCall and block.id in done) or type(block) is ToolResult:
             block = replace(block, executor="provider")
         blocks.append(block)
     return replace(message, blocks=tuple(blocks))
