@@ -1,4 +1,4 @@
-"""The command line: `sendable normalize | check | explain | targets | matrix`.
+"""The command line: `sendable normalize | check | explain | targets | matrix`; those of the gateway are in gateway/commands.py.
 
 Here: files, pipes, exit statuses, and what a person reads at the terminal. Not here: any decision about a history. This is the only
 module that imports click and rich, and only the entry point imports it.
@@ -72,7 +72,23 @@ def _show_version(context: click.Context, _: click.Parameter, wanted: bool) -> N
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+GATEWAY = ("audit", "check-config", "client-key", "run", "serve")
+"""Commands that stand in gateway/commands.py, which only they import."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *GATEWAY])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in GATEWAY:
+            return super().get_command(ctx, cmd_name)
+        from sendable.gateway import commands as gateway
+
+        return gateway.COMMANDS[cmd_name]
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,
@@ -147,7 +163,7 @@ def normalize(file: str, to: str | None, source: str | None, model: str | None, 
 
     JSON lines: a line that is refused or unreadable is `null` in the output, so that line n always belongs to line n.
     """
-    run = _prove(Run(to, source, model, _policy(policy), _options(options)))
+    run = _prove(Run(to, source, model, policy_named(policy), _options(options)))
     if report_to is not None and _same_place(report_to, output or "-"):
         raise Trouble("the result and the report cannot go to the same place; give --report another file")
     if report_to is not None and _same_place(report_to, file):
@@ -162,7 +178,7 @@ def normalize(file: str, to: str | None, source: str | None, model: str | None, 
             done = _normalize_one(run, data)
             tally.add(done)
             if done.unreadable and line is None:
-                raise Trouble(f"cannot read {_shown(file)}: {done.unreadable}")
+                raise Trouble(f"cannot read {shown(file)}: {done.unreadable}")
             batch.say(_words(done, line, values))
             # Whoever feeds us line by line is answered line by line.
             result.write(_result_row(done, line), at_once=file == "-")
@@ -194,7 +210,7 @@ def check(file: str, to: str, source: str | None, model: str | None, policy: str
 
     Exit status: 0 nothing to report, 1 entries, 2 would be refused, 3 unreadable input or bad usage; for JSON lines the gravest.
     """
-    run = _prove(Run(to, source, model, _policy(policy), _options(options)))
+    run = _prove(Run(to, source, model, policy_named(policy), _options(options)))
     tally = Tally(frozenset(DONE))
     with _conversations(file, bar=not _is_terminal(1)) as batch, _whole_or_nothing("-") as out:
         for number, data in batch.items:
@@ -202,7 +218,7 @@ def check(file: str, to: str, source: str | None, model: str | None, policy: str
             done = _check_one(run, data)
             tally.add(done)
             if done.unreadable and line is None:
-                raise Trouble(f"cannot read {_shown(file)}: {done.unreadable}")
+                raise Trouble(f"cannot read {shown(file)}: {done.unreadable}")
             out.write(_check_row(form, done, file, line, values), at_once=file == "-")
         if batch.lines and form == "text":
             out.write(f"{tally.summary(file)}\n".encode())
@@ -229,7 +245,7 @@ def explain(code: str) -> int:
                 if near
                 else f"families: {', '.join(sorted({c[:3] for c in CODES}))}"
             )
-            raise Trouble(f"no loss code is called {_shown(code)}; {hint}")
+            raise Trouble(f"no loss code is called {shown(code)}; {hint}")
     return CLEAN
 
 
@@ -359,22 +375,22 @@ def _known(kind: str, name: str | None, names: Sequence[str]) -> None:
     if name is not None and name not in names:
         near = get_close_matches(name, names, n=1)
         raise Trouble(
-            f"no {kind} is called {_shown(name)}; "
+            f"no {kind} is called {shown(name)}; "
             + (f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}")
         )
 
 
-def _policy(name: str) -> Any:
+def policy_named(name: str) -> Any:
     if name in ("repair", "strict"):
         return name
     if not name.endswith(".toml"):
-        raise Trouble(f"--policy is strict, repair or the name of a .toml file, not {_shown(name)}")
+        raise Trouble(f"--policy is strict, repair or the name of a .toml file, not {shown(name)}")
     try:
         return read_policy(Path(name).read_bytes())
     except OSError as error:
-        raise Trouble(f"cannot read the policy {_shown(name)}: {_reason(error)}") from None
+        raise Trouble(f"cannot read the policy {shown(name)}: {_reason(error)}") from None
     except PolicyError as error:
-        raise Trouble(f"{_shown(name)} is no policy: {one_line(str(error))}") from None
+        raise Trouble(f"{shown(name)} is no policy: {one_line(str(error))}") from None
 
 
 def _options(settings: tuple[str, ...]) -> dict[str, Any]:
@@ -382,7 +398,7 @@ def _options(settings: tuple[str, ...]) -> dict[str, Any]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name:
-            raise Trouble(f"--set takes OPTION=JSON, not {_shown(setting)}")
+            raise Trouble(f"--set takes OPTION=JSON, not {shown(setting)}")
         try:
             options[name.strip()] = msgspec.json.decode(value)
         except (msgspec.DecodeError, UnicodeEncodeError):
@@ -411,7 +427,7 @@ def _conversations(name: str, bar: bool) -> Generator[Batch, None, None]:
             with _bar(name, size, items) as batch:
                 yield batch
         else:
-            yield Batch(lines, items, _say)
+            yield Batch(lines, items, say)
 
 
 @contextmanager
@@ -424,7 +440,7 @@ def _open_input(name: str) -> Generator[IO[bytes], None, None]:
     try:
         stream = open(name, "rb")  # noqa: SIM115
     except OSError as error:
-        raise Trouble(f"cannot read {_shown(name)}: {_reason(error)}") from None
+        raise Trouble(f"cannot read {shown(name)}: {_reason(error)}") from None
     except ValueError:
         raise Trouble("cannot read a file whose name holds a NUL character") from None
     with stream:
@@ -435,7 +451,7 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
     try:
         yield from stream
     except OSError as error:
-        raise Trouble(f"cannot read {_shown(name)}: {_reason(error)}") from None
+        raise Trouble(f"cannot read {shown(name)}: {_reason(error)}") from None
 
 
 def _split(stream: Iterator[bytes], name: str) -> tuple[bool, Iterator[tuple[int, bytes]]]:
@@ -451,7 +467,7 @@ def _split(stream: Iterator[bytes], name: str) -> tuple[bool, Iterator[tuple[int
         if not line.isspace():
             break
     else:
-        raise Trouble(f"{_shown(name)} is empty: there is no JSON in it")
+        raise Trouble(f"{shown(name)} is empty: there is no JSON in it")
     head[0] = head[0].removeprefix(codecs.BOM_UTF8)
     _refuse_other_encodings(name, b"".join(head)[:4])
     if named:
@@ -496,10 +512,10 @@ def _complete(data: bytes) -> bool:
 def _refuse_other_encodings(name: str, start: bytes) -> None:
     for magic, tool in ((b"\x1f\x8b", "gzip -dc"), (b"\x28\xb5\x2f\xfd", "zstd -dc"), (b"PK\x03\x04", "unzip -p")):
         if start.startswith(magic):
-            raise Trouble(f"cannot read {_shown(name)}: it is compressed; unpack it with: {tool}")
+            raise Trouble(f"cannot read {shown(name)}: it is compressed; unpack it with: {tool}")
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start:
         raise Trouble(
-            f"cannot read {_shown(name)}: it is UTF-16 or UTF-32; make it UTF-8 with: iconv -f UTF-16 -t UTF-8"
+            f"cannot read {shown(name)}: it is UTF-16 or UTF-32; make it UTF-8 with: iconv -f UTF-16 -t UTF-8"
         )
 
 
@@ -595,7 +611,7 @@ def _open_sink(name: str) -> Sink:
         return Sink(name, sys.stdout.buffer)
     target = os.path.realpath(name)
     if not os.path.isdir(os.path.dirname(target)):
-        raise Trouble(f"cannot write {_shown(name)}: there is no such directory")
+        raise Trouble(f"cannot write {shown(name)}: there is no such directory")
     try:
         mode = os.stat(target).st_mode
     except FileNotFoundError:
@@ -620,10 +636,10 @@ def _told(name: str) -> Generator[None, None, None]:
     except BrokenPipeError:
         raise ReaderGone from None
     except OSError as error:
-        raise Trouble(f"cannot write {_shown(name, output=True)}: {_reason(error)}") from None
+        raise Trouble(f"cannot write {shown(name, output=True)}: {_reason(error)}") from None
 
 
-def _say(lines: Sequence[str]) -> None:
+def say(lines: Sequence[str]) -> None:
     if lines and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
         with _told("standard error"):
             sys.stderr.write("".join(f"{line}\n" for line in lines))
@@ -694,7 +710,7 @@ class Tally:
         fate = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
         losses = ", ".join(f"{self.verbs[verb]} {word}" for verb, word in DONE.items() if self.verbs[verb])
         conversations = f"{total} {'conversation' if total == 1 else 'conversations'}"
-        return f"{_shown(name)}: {conversations}{': ' if fate else ''}{fate}{'; ' if losses else ''}{losses}"
+        return f"{shown(name)}: {conversations}{': ' if fate else ''}{fate}{'; ' if losses else ''}{losses}"
 
 
 def _words(done: Done, line: int | None, values: bool) -> list[str]:
@@ -754,7 +770,7 @@ def _page(code: str) -> bytes:
     return f"# {known.id} {known.name}\n\n{known.message}\n\nstrict: {known.strict} · repair: {known.repair}\n".encode()
 
 
-def _shown(name: str, output: bool = False) -> str:
+def shown(name: str, output: bool = False) -> str:
     return one_line(name) if name != "-" else "standard output" if output else "standard input"
 
 
@@ -818,7 +834,7 @@ def _status(arguments: Sequence[str] | None) -> int:
 
 def _last_words(line: str, status: int, prefix: str = "sendable: ") -> int:
     try:
-        _say([f"{prefix}{line}"])
+        say([f"{prefix}{line}"])
     except (ReaderGone, Trouble):
         return status  # nobody is left to read it; the status says it
     return status

@@ -174,14 +174,18 @@ def _images(body: Any) -> Iterator[tuple[str, int]]:
         return
     for key in ("messages", "input", "contents"):
         listed = body.get(key)
-        for index, message in enumerate(listed if isinstance(listed, list) else ()):
+        for index, message in enumerate(_entries(listed)):
             if isinstance(message, dict):
                 for inner in ("content", "parts", "output"):
                     yield from _images_in(message.get(inner), f"{key}[{index}].{inner}")
 
 
+def _entries(listed: Any) -> list[Any]:
+    return listed if isinstance(listed, list) else []
+
+
 def _images_in(listed: Any, at: str) -> Iterator[tuple[str, int]]:
-    for index, block in enumerate(listed if isinstance(listed, list) else ()):
+    for index, block in enumerate(_entries(listed)):
         if not isinstance(block, dict):
             continue
         path = f"{at}[{index}]"

@@ -30,6 +30,9 @@ SCHEMA_VERSION = 1
 DEFAULT_PORT = 8484
 MISSING_FILE = "there is no such file"
 
+CONFIG_STATUS, KEY_STATUS = 4, 6
+"""Exit statuses of a wrong configuration and of a missing key; serve.py has the whole table."""
+
 LOOPBACK_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost")
 
 
@@ -85,7 +88,6 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Audit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where it is written down, and for how long. `path` is an SQLite file; `url_env` names the variable with a database URL."""
 
-    enabled: bool = True
     path: str | None = None
     url_env: str | None = None
     bodies: bool = False
@@ -99,7 +101,10 @@ class Audit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @final
 class Store(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where answers and reasoning wait for the next turn. `path` is an SQLite file; `url_env` names the variable with a Redis URL."""
+    """Where answers and reasoning wait for the next turn. `path` is an SQLite file; `url_env` names the variable with a Redis URL.
+
+    `keep_bytes`: of one client; `item_bytes`: of one value.
+    """
 
     enabled: bool = True
     path: str | None = None
@@ -221,6 +226,17 @@ class Config(msgspec.Struct, frozen=True):
     def model_for(self, route: Route, upstream: Upstream, asked: str | None) -> str | None:
         """The model name that the upstream is asked for: its own, else the route's, else the client's."""
         return upstream.model or route.model or asked
+
+    def but(
+        self, host: str | None = None, port: int | None = None, audit: str | None = None, probe: bool | None = None
+    ) -> Config:
+        """The same with what a flag says instead of the file."""
+        given = {"host": host, "port": port, "probe": probe}
+        server = msgspec.structs.replace(
+            self.server, **{name: told for name, told in given.items() if told is not None}
+        )
+        kept = self.audit if audit is None else msgspec.structs.replace(self.audit, path=audit, url_env=None)
+        return msgspec.structs.replace(self, server=server, audit=kept)
 
     def aliases(self) -> list[str]:
         """The model names that the routes spell out, in order."""

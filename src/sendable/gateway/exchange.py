@@ -95,6 +95,8 @@ async def exchange(gateway: Gateway, asked: Asked, data: bytes, reply: Reply, co
         head = read_head(data, asked.model, asked.stream)
     failed: Failed | None = None
     for upstream in upstreams:
+        if context.bound and upstream.dialect != asked.dialect:
+            continue  # keeps: a handle of the first upstream's means nothing to this one.
         try:
             sent = prepared(asked, head, data, route, upstream, config, gateway.continuity.trust)
         except HistoryError:
