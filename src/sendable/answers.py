@@ -610,7 +610,11 @@ class StreamWriter:
         """The events with the indices of this stream, each block after the other where the dialect has them so."""
         if not self._answers.one_at_a_time:
             return [self._numbered(event) for event in events]
-        self._waiting.setdefault(index, []).extend(events)
+        waiting = self._waiting.setdefault(index, [])
+        if not waiting and index in self._open and next(iter(self._waiting)) == index:
+            # The everyday case: more of the block whose turn it is.
+            return [self._numbered(event) for event in events]
+        waiting.extend(events)
         out: list[BlockEvent] = []
         while self._waiting:
             first = next(iter(self._waiting))
@@ -626,7 +630,8 @@ class StreamWriter:
         if type(event) is BlockStart:
             self._indices[index] = self._count
             self._count += 1
-        return msgspec.structs.replace(event, index=self._indices[index])
+        own = self._indices[index]
+        return event if own == index else msgspec.structs.replace(event, index=own)
 
 
 class _Open:

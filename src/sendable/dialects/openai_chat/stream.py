@@ -72,10 +72,9 @@ class ChatReader:
         head, last = self._head, self._last
         for key, value in event.items():
             # Most chunks repeat what the one before them said.
-            if value is None or key in _MODELLED or (key in last and last[key] == value):
-                continue  # keeps: read below, or said before
-            last[key] = value
-            self._top[key] = merged(self._top.get(key), value, False)
+            if key not in _MODELLED and value is not None and not (key in last and last[key] == value):
+                last[key] = value
+                self._top[key] = merged(self._top.get(key), value, False)
         listed = event.get("choices")
         if not self._started:
             for key in ("id", "model", "created"):
