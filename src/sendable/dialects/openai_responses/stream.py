@@ -97,7 +97,7 @@ class ResponsesReader:
             self._response.update(payload.fields(event.get("response")) or {})
             name, model = (payload.string(self._response.get(key)) for key in ("id", "model"))
             created = self._response.get("created_at")
-            time = int(created) if type(created) in (int, float) else None
+            time = int(created) if type(created) is int or type(created) is float else None
             return [] if known else [MessageStart(HOME, name, model, time)]
         if kind in _LATER:
             return self._end(kind, payload.fields(event.get("response")) or {})
@@ -140,12 +140,13 @@ class ResponsesReader:
             return []
         self._count += 1
         entry.index = index = self._count - 1
+        own = {"id": fields["id"]} if payload.string(fields.get("id")) else None
         if kind in _CALLS:
             called, _, name = _CALLS[kind]
             found = payload.string(fields.get("call_id")), name or payload.string(fields.get("name"))
-            return [BlockStart(index, "tool_call", *found, call_kind=called)]
+            return [BlockStart(index, "tool_call", *found, call_kind=called, extra=own)]
         if kind == "reasoning":
-            return [BlockStart(index, "reasoning")]
+            return [BlockStart(index, "reasoning", extra=own)]
         return [BlockStart(index, "opaque")]
 
     def _inside(self, kind: str, place: int, event: Fields) -> list[Event]:
@@ -496,16 +497,17 @@ class ResponsesWriter:
             (self._item or {})["content"].append(part)
             self._sent = ""
             return [*out, self._of_item("response.content_part.added", content_index=self._parts, part=part)]
-        if event.kind == "opaque" or event.kind == "media":
+        if event.kind == "opaque" or event.kind == "media" or event.sealed:
             return []  # keeps: written whole, at its end
-        out, place = self._close(), len(self._items)
+        out, place, own = self._close(), len(self._items), (event.extra or {}).get("id")
         if event.kind == "reasoning":
-            return [*out, self._added({"id": item_id(self._name, place, "rs"), "type": "reasoning", "summary": []})]
+            name = own or item_id(self._name, place, "rs")
+            return [*out, self._added({"id": name, "type": "reasoning", "summary": []})]
         if event.call_kind not in ("function", "custom"):
             return out
         custom = event.call_kind == "custom"
         item = {
-            "id": item_id(self._name, place, "ctc" if custom else "fc"),
+            "id": own or item_id(self._name, place, "ctc" if custom else "fc"),
             "type": "custom_tool_call" if custom else "function_call",
             "call_id": event.id,
             "name": event.name or "",
@@ -568,7 +570,7 @@ class ResponsesWriter:
             key = "input" if block.kind == "custom" else "arguments"
             item[key] = block.arguments_text if event.repaired or not self._sent else self._sent
             name = "custom_tool_call_input" if block.kind == "custom" else "function_call_arguments"
-            more = {"name": item["name"]} if key == "arguments" else {}
+            more: dict[str, Any] = {"name": item["name"]} if key == "arguments" else {}
             out.append(self._of_item(f"response.{name}.done", **{key: item[key]}, **more))
         return [*out, self._done(item)]
 
@@ -578,7 +580,7 @@ class ResponsesWriter:
         # What was said is said: a block that became another kind at its end keeps the text that went out.
         part = {**part, key: self._sent} if key in part else {**content[-1], key: self._sent}
         content[-1] = part
-        more = {"logprobs": []} if key == "text" else {}
+        more: dict[str, Any] = {"logprobs": []} if key == "text" else {}
         out: list[WireEvent] = []
         for number, note in enumerate(payload.items(part.get("annotations")) or ()):
             out.append(
