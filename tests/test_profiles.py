@@ -198,3 +198,66 @@ def test_the_model_that_a_body_names_only_widens() -> None:
     assert wider_target_of("gpt-5-nano", "openai-chat") is None
     asked = sendable.normalize(body, "openai-chat", model="gpt-5-nano")
     assert "reasoning_content" not in asked.messages[1]
+
+
+def test_media_of_the_assistant_stand_behind_all_results_of_the_turn() -> None:
+    """Also where the results are in two user messages: nothing stands between a call and its results."""
+    history = [
+        {"role": "user", "content": "listen"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "input_audio", "input_audio": {"data": "UklGRiQAAABXQVZF", "format": "wav"}},
+                {"type": "tool_use", "id": "toolu_1", "name": "search", "input": {}},
+                {"type": "tool_use", "id": "toolu_2", "name": "search", "input": {}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "one"}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_2", "content": "two"}]},
+    ]
+    result = sendable.normalize(history, "openai-chat:strict")
+    assert [message["role"] for message in result.messages] == ["user", "assistant", "tool", "tool", "user"]
+    assert [(entry.code, entry.verb, entry.path) for entry in result.report.entries] == [
+        ("MED005", "move", "messages[1].content[0]")
+    ]
+    assert not sendable.normalize(result.body, "openai-chat:strict").report.entries
+
+
+def test_a_client_call_and_a_call_of_the_server_never_share_an_id() -> None:
+    """«'tool_use' ids must be unique»: the later one gets an id of its own, and its result with it."""
+    page = {"type": "web_search_result", "url": "https://example.com", "title": "t", "encrypted_content": "enc"}
+    history = [
+        {"role": "user", "content": "look"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "srvtoolu_1", "name": "search", "input": {}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "srvtoolu_1", "content": "found"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}},
+                {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [page]},
+                {"type": "text", "text": "done"},
+            ],
+        },
+        {"role": "user", "content": "thanks"},
+    ]
+    result = sendable.normalize(history, "anthropic")
+    served, found, _ = result.messages[3]["content"]
+    assert (served["id"], found["tool_use_id"]) == ("srvtoolu_1_2", "srvtoolu_1_2")
+    assert result.messages[1] == history[1]
+    assert [(entry.code, entry.verb, entry.param, entry.related) for entry in result.report.entries] == [
+        ("PAR004", "rename", "messages[3].content[0].id", ("messages[1].content[0]",))
+    ]
+
+
+def test_the_rename_of_an_id_under_an_alias_names_the_field_in_which_it_stands() -> None:
+    """`toolUse.id` is no spelling of Converse's, and read all the same."""
+    history = [
+        {"role": "user", "content": [{"text": "go"}]},
+        {"role": "assistant", "content": [{"toolUse": {"id": "tooluse_1", "name": "search", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": "found"}]}}]},
+    ]
+    report = sendable.normalize(history, "openai-chat:kimi").report
+    assert [(entry.code, entry.param) for entry in report.entries] == [("IDS001", "messages[1].content[0].toolUse.id")]

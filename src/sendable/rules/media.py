@@ -245,8 +245,11 @@ def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
         return conversation
     out: list[Message] = []
     waiting: list[Block] = []
-    for message in conversation.messages:
-        if waiting and message.role != "tool":
+    messages = conversation.messages
+    for index, message in enumerate(messages):
+        # Nothing stands between the results of a turn, which may be in several messages.
+        between = _holds_result(message) and index + 1 < len(messages) and _holds_result(messages[index + 1])
+        if waiting and message.role != "tool" and not between:
             if message.role == "user":
                 results = sum(type(block) is ToolResult for block in message.blocks)
                 message = changed(message, blocks=(*message.blocks[:results], *waiting, *message.blocks[results:]))

@@ -479,7 +479,10 @@ def _as_function(setting: Setting, ledger: Ledger) -> Setting:
     """
     tool: Any = setting.value
     ledger.degrade(ARG006, setting, ("type",))
-    if not payload.is_inert(tool["freeform"]) and payload.string(tool["freeform"].get("type")) != "text":
+    if (
+        not payload.is_inert(tool["freeform"])
+        and payload.string(payload.members(tool["freeform"]).get("type")) != "text"
+    ):
         ledger.strip(FLD001, setting, _inside_tool(setting, "format"))
     takes = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
     kept = {key: value for key, value in tool.items() if key != "freeform"}  # keeps: reported above
