@@ -35,11 +35,13 @@ from sendable.conversation import (
 )
 from sendable.dialects import Answers, Dialect, ReadEntry
 from sendable.errors import UpstreamError
+from sendable.options import NONE
 from sendable.paths import At
 from sendable.pipeline import Result
 from sendable.reading import context_for, read, read_entries
 from sendable.report import REPAIR, Ledger, Original, Report
 from sendable.rules.answers import given_id, without_envelope
+from sendable.rules.reasoning import issuer_of
 from sendable.soundness import loads, sound
 from sendable.stream import (
     ArgumentsDelta,
@@ -579,7 +581,7 @@ class StreamWriter:
             block.live = True
             return [block.start, event]
         if type(event) is SignatureDelta:
-            ours = block.live and event.signature.issuer == self._answers.issuer
+            ours = block.live and issuer_of(event.signature, NONE) == self._answers.issuer
             return [event] if ours else []  # keeps: the block's end says what became of the signature
         return [event] if block.live else []  # keeps: the block's end has all of it
 
