@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sendable.dialects import Dialect
-from sendable.dialects.bedrock import read, write
+from sendable.dialects import Answers, Dialect
+from sendable.dialects.bedrock import answer, read, stream, write
 
 BEDROCK = Dialect(
     name=read.HOME,
@@ -18,4 +18,15 @@ BEDROCK = Dialect(
     keyed=read.KEYED,
     read_hoisted=("system", read.read_system),
     write_hoisted=write.write_system,
+    answers=Answers(
+        claims=answer.claims,
+        failure=answer.failure,
+        read=answer.read_answer,
+        write=answer.write_answer,
+        reader=stream.BedrockReader,
+        writer=stream.BedrockWriter,
+        decoding=answer.decoding,
+        one_at_a_time=True,
+        issuer="anthropic",
+    ),
 )
