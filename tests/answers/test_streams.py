@@ -40,7 +40,13 @@ def read(source: str, wire: Iterable[Any]) -> tuple[list[Event], Response, senda
 
 
 def calls_of(response: Response) -> list[tuple[str, Any]]:
-    return [(call.name, json.loads(canonical_arguments(call))) for call in response.calls]
+    """The calls by name and arguments; free text stands abroad in an object."""
+    return [(call.name, value_of(call)) for call in response.calls]
+
+
+def value_of(call: ToolCall) -> Any:
+    text = canonical_arguments(call)
+    return {"input": text} if call.kind == "custom" else json.loads(text)
 
 
 def text_of(response: Response, kind: type = Text) -> str:

@@ -89,7 +89,7 @@ def continued(conversation: Conversation, context: Continue, home: str, ledger: 
         for count, found in boundaries(conversation.messages):
             if found == handle.covers and count < len(conversation.messages):
                 kept = [message for message in conversation.messages[:count] if len(message.at) == 1]  # keeps: held
-                setting = Setting(field, handle.id, (), home=home)
+                setting = Setting(field, handle.id, (field,), home=home)
                 return (
                     msgspec.structs.replace(
                         conversation,

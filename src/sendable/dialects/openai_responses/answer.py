@@ -41,6 +41,7 @@ _INCOMPLETE: dict[str, StopReason] = {"max_output_tokens": "max_tokens", "conten
 _KNOWN = frozenset(
     {"id", "object", "created_at", "model", "status", "output", "output_text", "incomplete_details", "error", "usage", "conversation"}
 )  # fmt: skip
+_ENVELOPE = frozenset({"type", "role", "content", "status"})
 _COUNTED = frozenset({"input_tokens", "output_tokens", "total_tokens"})
 _DETAILS = {
     "input_tokens_details": frozenset({"cached_tokens", "cache_write_tokens"}),
@@ -180,6 +181,13 @@ def _handles(fields: Fields) -> tuple[Continuation, ...]:
 def _extra(fields: Fields) -> dict[At, Any]:
     """What the hub does not model of an answer, by its place; most of it repeats the request."""
     extra: dict[At, Any] = {(key,): value for key, value in fields.items() if key not in _KNOWN}  # keeps: modelled
+    for index, item in enumerate(payload.items(fields.get("output")) or ()):
+        envelope = payload.fields(item) or {}
+        if payload.string(envelope.get("type")) == "message":
+            # Text has no item of its own abroad; what state it ended in is why the answer ended.
+            extra |= {
+                ("output", index, key): value for key, value in envelope.items() if key not in _ENVELOPE
+            }  # keeps: modelled
     for key, value in (payload.fields(fields.get("usage")) or {}).items():
         if key in _DETAILS:
             for name, count in (payload.fields(value) or {}).items():

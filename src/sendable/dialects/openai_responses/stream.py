@@ -503,16 +503,16 @@ class ResponsesWriter:
         if event.kind == "reasoning":
             name = own or item_id(self._name, place, "rs")
             return [*out, self._added({"id": name, "type": "reasoning", "summary": []})]
-        if event.call_kind not in ("function", "custom"):
-            return out
-        custom = event.call_kind == "custom"
+        if event.call_kind != "function":
+            self._sent = ""
+            return out  # keeps: written whole, at its end
         item = {
-            "id": own or item_id(self._name, place, "ctc" if custom else "fc"),
-            "type": "custom_tool_call" if custom else "function_call",
+            "id": own or item_id(self._name, place, "fc"),
+            "type": "function_call",
             "call_id": event.id,
             "name": event.name or "",
-            "input" if custom else "arguments": "",
-            **({} if custom else {"status": "in_progress"}),
+            "arguments": "",
+            "status": "in_progress",
         }
         return [*out, self._added(item)]
 
@@ -524,12 +524,10 @@ class ResponsesWriter:
         return [self._of_item("response.output_text.delta", content_index=self._parts, delta=text, logprobs=[])]
 
     def _arguments(self, text: str) -> list[WireEvent]:
-        kind = (self._item or {}).get("type")
-        if kind not in ("function_call", "custom_tool_call") or not text:
+        if self._item is None or not text:
             return []  # keeps: the item's end has all of it
         self._sent += text
-        name = "function_call_arguments" if kind == "function_call" else "custom_tool_call_input"
-        return [self._of_item(f"response.{name}.delta", delta=text)]
+        return [self._of_item("response.function_call_arguments.delta", delta=text)]
 
     def _thought(self, text: str) -> list[WireEvent]:
         out: list[WireEvent] = []
@@ -556,6 +554,11 @@ class ResponsesWriter:
         began = self._item if self._item is not None and self._item.get("type") != "message" else None
         out = [] if began is not None else self._close()
         item = item_of(block, self._name, len(self._items))
+        if began is None and type(block) is ToolCall and block.kind == "custom":
+            out.append(self._added({**item, "input": ""}))
+            out.append(self._of_item("response.custom_tool_call_input.delta", delta=item["input"]))
+            out.append(self._of_item("response.custom_tool_call_input.done", input=item["input"]))
+            return [*out, self._done(item)]
         if began is None:
             return [*out, self._added(item), self._done(item)]
         # The item that began keeps its id.
@@ -567,11 +570,8 @@ class ResponsesWriter:
             out.append(self._of_item("response.reasoning_summary_text.done", summary_index=0, text=self._sent))
             out.append(self._of_item("response.reasoning_summary_part.done", summary_index=0, part=part))
         elif type(block) is ToolCall:
-            key = "input" if block.kind == "custom" else "arguments"
-            item[key] = block.arguments_text if event.repaired or not self._sent else self._sent
-            name = "custom_tool_call_input" if block.kind == "custom" else "function_call_arguments"
-            more: dict[str, Any] = {"name": item["name"]} if key == "arguments" else {}
-            out.append(self._of_item(f"response.{name}.done", **{key: item[key]}, **more))
+            said = item["arguments"] = block.arguments_text if event.repaired or not self._sent else self._sent
+            out.append(self._of_item("response.function_call_arguments.done", arguments=said, name=item["name"]))
         return [*out, self._done(item)]
 
     def _part_ended(self, part: dict[str, Any]) -> list[WireEvent]:
