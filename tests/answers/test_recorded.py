@@ -132,6 +132,7 @@ WORDS = {
     "message", "assistant", "model", "end_turn", "tool_use", "stop", "tool_calls", "length", "max_tokens", "chat.completion", "response",
     "completed", "incomplete", "STOP", "MAX_TOKENS", "text", "thinking", "function", "function_call", "reasoning", "output_text",
     "summary_text", "pause_turn", "refusal", "stop_sequence", "content_filter", "SAFETY", "redacted_thinking", "in_progress", "auto",
+    "max_output_tokens",
 }  # fmt: skip
 
 
@@ -164,6 +165,9 @@ def test_every_text_of_a_stream_is_in_the_answer(dialect: str, path: Path) -> No
     _, response, _ = read(dialect, wire)
     held = json.dumps(response.body, ensure_ascii=False)
     for event in wire:
+        if event.get("type") == "response.output_item.added":
+            # What seals an item that begins is replaced at its end.
+            continue
         for place, value in leaves(event):
             if place[-1] in (
                 "text",

@@ -243,7 +243,8 @@ class ResponsesReader:
         before, whole = payload.string(have.get(key)) or "", payload.string(part.get(key)) or ""
         out: list[Event] = []
         if whole.startswith(before) and whole != before:
-            out, before = [TextDelta(index, whole[len(before) :])], whole
+            out.append(TextDelta(index, whole[len(before) :]))
+            before = whole
         entry.fields["content"][inner] = {**part, key: before}
         return out
 
