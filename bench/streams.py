@@ -11,7 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
 
 import msgspec
 
@@ -67,9 +67,9 @@ def decode(wire: Sequence[bytes]) -> None:
             msgspec.json.decode(data)
 
 
-def read(source: str, wire: Sequence[bytes], request: Any = None) -> None:
+def read(source: str, wire: Sequence[bytes]) -> None:
     """The stream as neutral events."""
-    reader = sendable.StreamReader(source, request)
+    reader = sendable.StreamReader(source)
     for data in wire:
         reader.feed(data)
     reader.close()
@@ -104,11 +104,11 @@ def main() -> int:
     missed = False
     for source in spoken:
         wire = wire_of(source)
-        bar = per_event(lambda: decode(wire), len(wire))
-        reading = per_event(lambda: read(source, wire), len(wire))
+        bar = per_event(partial(decode, wire), len(wire))
+        reading = per_event(partial(read, source, wire), len(wire))
         for to in spoken:
             if to != source:
-                both = per_event(lambda to=to: translate(source, to, wire), len(wire))  # type: ignore[misc]
+                both = per_event(partial(translate, source, to, wire), len(wire))
                 on_top = both - bar
                 missed = missed or on_top > GOAL
                 print(

@@ -409,7 +409,8 @@ class _Run:
     __slots__ = ("index", "key", "kind", "part", "pieces", "place")
 
     def __init__(self, kind: BlockKind, key: str, index: int, place: At) -> None:
-        self.kind, self.key, self.index, self.place = kind, key, index, place
+        self.kind: BlockKind = kind
+        self.key, self.index, self.place = key, index, place
         self.pieces: list[str] = []
         self.part: dict[str, Any] | None = None
 
