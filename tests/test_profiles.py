@@ -261,3 +261,12 @@ def test_the_rename_of_an_id_under_an_alias_names_the_field_in_which_it_stands()
     ]
     report = sendable.normalize(history, "openai-chat:kimi").report
     assert [(entry.code, entry.param) for entry in report.entries] == [("IDS001", "messages[1].content[0].toolUse.id")]
+
+
+def test_a_tool_message_that_media_leave_empty_is_no_empty_message_of_the_user() -> None:
+    """«message must not be empty in a turn»: an item of role `tool` that held nothing but a document."""
+    document = {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjQK"}
+    history = [{"type": "message", "role": "tool", "content": [document]}, {"role": "user", "content": "hi"}]
+    result = sendable.normalize(history, "openai-chat:cohere")
+    assert result.messages == [{"role": "user", "content": "hi"}]
+    assert [(entry.code, entry.verb) for entry in result.report.entries] == [("MED001", "drop"), ("EMP001", "drop")]

@@ -147,7 +147,7 @@ def _is_own(message: Message, own: str) -> bool:
 
 
 def _is_void(message: Message, answered_by: frozenset[str], system_too: bool, whole: bool) -> bool:
-    if message.role == "tool" or (message.role in INSTRUCTING and not system_too):
+    if (message.role == "tool" and message.blocks) or (message.role in INSTRUCTING and not system_too):
         return False
     if _left(message) or (message.role in INSTRUCTING and message.extra is not None):
         # A system message may be nothing but its fields: «the directive-only form (content: [] with output_config)» (AN4).
