@@ -21,7 +21,7 @@ class Spoken(NamedTuple):
 _SCHEMA = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
 _CONTENT = [
     {"type": "thinking", "thinking": "The shed first, then the barn.", "signature": "EuYBCkQIBxgCIkDshed"},
-    {"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3pzix"},
+    {"type": "redacted_thinking", "data": "EmwKAhgBEgy3va3pziw="},
     {"type": "text", "text": "I look in the shed."},
     {"type": "tool_use", "id": "toolu_01A", "name": "look", "input": {"at": "shed"}},
     {"type": "text", "text": "And in the barn."},

@@ -422,13 +422,13 @@ def _with(whole: Any, steps: Sequence[int | str], value: Any, more: bool) -> Any
 class GeminiWriter:
     """Writes one stream of generateContent."""
 
-    __slots__ = ("_beside", "_heading", "_said", "_thought")
+    __slots__ = ("_beside", "_heading", "_is_signed", "_said", "_thought")
 
     def __init__(self) -> None:
         self._heading: dict[str, Any] = {}
         # What stands beside the first words of the block that is open, and whether any of it were written.
         self._beside: dict[str, Any] = {}
-        self._said = self._thought = False
+        self._said = self._thought = self._is_signed = False
 
     def feed(self, event: MessageStart | BlockEvent, ledger: Ledger) -> Sequence[WireEvent]:
         """The chunks for one neutral event.
@@ -440,6 +440,7 @@ class GeminiWriter:
         if type(event) is BlockStart:
             self._said, self._thought = False, event.kind == "reasoning"
             self._beside = dict(event.extra or {}) if event.kind in ("text", "refusal", "reasoning") else {}
+            self._is_signed = not self._beside.keys().isdisjoint(SIGNATURES)
             return []
         if type(event) is BlockStop:
             return self._ended(event, ledger)
@@ -478,9 +479,8 @@ class GeminiWriter:
 
     def _signed(self, block: Text | Reasoning) -> list[WireEvent]:
         """A signature that comes after its words stands on an empty text: «signatures may sit on a last empty text part in streams» (GE15)."""
-        raw = block.raw if block.home == HOME and type(block.raw) is dict else {}
-        if block.signature is None or any(key in raw for key in SIGNATURES):
-            return []
+        if block.signature is None or self._is_signed:
+            return []  # keeps: it stood beside the first words
         beside: dict[str, Any] = {"thought": True} if self._thought else {}
         return [self._chunk({"text": "", **beside, "thoughtSignature": block.signature.value})]
 
