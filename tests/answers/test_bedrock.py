@@ -8,10 +8,10 @@ import copy
 import json
 from typing import Any
 
-import botocore.session
+import botocore.session  # type: ignore[import-untyped]
 import pytest
-from botocore.model import Shape
-from botocore.parsers import RestJSONParser
+from botocore.model import Shape  # type: ignore[import-untyped]
+from botocore.parsers import RestJSONParser  # type: ignore[import-untyped]
 
 import sendable
 from sendable.stream import WireEvent
@@ -128,7 +128,7 @@ def test_what_has_no_place_in_converse_is_reported() -> None:
 @pytest.mark.parametrize("name", ["throttlingException", "modelStreamErrorException"])
 def test_an_exception_in_the_middle_is_told_as_one(name: str) -> None:
     reader, writer = sendable.StreamReader("bedrock-converse"), sendable.StreamWriter("bedrock-converse")
-    wire = [
+    wire: list[dict[str, Any]] = [
         {"messageStart": {"role": "assistant"}},
         {"contentBlockDelta": {"delta": {"text": "Hel"}, "contentBlockIndex": 0}},
         {name: {"message": "too much"}},
