@@ -90,9 +90,8 @@ class Upstream(asyncio.Protocol):
     asked: Counter[str] = Counter()
     most = 0
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._to = transport
+    def connection_made(self, transport: Any) -> None:
+        self._to: asyncio.Transport = transport
         self._parser = httptools.HttpRequestParser(self)
         self._body: list[bytes] = []
         self._url = b""
