@@ -19,11 +19,18 @@ def body(dialect: str, size: tuple[int, int], model: str, stream: bool = False) 
 
 
 def _chat(rounds: int, text: str) -> dict[str, Any]:
-    messages: list[dict[str, Any]] = [{"role": "system", "content": "You are brief."}, {"role": "user", "content": text[:400]}]
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "You are brief."},
+        {"role": "user", "content": text[:400]},
+    ]
     for number in range(rounds):
         function = {"name": "read_file", "arguments": json.dumps({"path": f"src/part_{number}.c"})}
         messages += [
-            {"role": "assistant", "content": None, "tool_calls": [{"id": f"call_{number}", "type": "function", "function": function}]},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": f"call_{number}", "type": "function", "function": function}],
+            },
             {"role": "tool", "tool_call_id": f"call_{number}", "content": text},
         ]
     tools = [{"type": "function", "function": {"name": "read_file", "description": "Read a file.", "parameters": TOOL}}]
@@ -33,7 +40,12 @@ def _chat(rounds: int, text: str) -> dict[str, Any]:
 def _messages(rounds: int, text: str) -> dict[str, Any]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": text[:400]}]
     for number in range(rounds):
-        call = {"type": "tool_use", "id": f"call_{number}", "name": "read_file", "input": {"path": f"src/part_{number}.c"}}
+        call = {
+            "type": "tool_use",
+            "id": f"call_{number}",
+            "name": "read_file",
+            "input": {"path": f"src/part_{number}.c"},
+        }
         messages += [
             {"role": "assistant", "content": [call]},
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"call_{number}", "content": text}]},
