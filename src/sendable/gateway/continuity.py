@@ -310,6 +310,10 @@ class Context:
         ids = [str(block.id) for message in visible for block in message.blocks if type(block) is ToolCall]
         if ids and self.dialect == "openai-chat":
             self.remembered = carrier, ids
+        if not ids and self.dialect == "anthropic":
+            # A client takes the last block for the result: behind final words, Claude Code 2.1.332 shows nothing at all (measured 2026-12-01).
+            # What a provider wants to see again is the reasoning of a turn that goes on; what does not ride has its entry.
+            return None
         return self._continuity.sealed(carrier)
 
     def place(self, path: str) -> str:
@@ -337,9 +341,12 @@ def holds_more(reply: Reply) -> bool:
     """Whether an answer has anything that another dialect may have no place for and its provider wants to see again."""
     for message in reply.messages:
         for block in message.blocks:
-            if type(block) is Reasoning or type(block) is Opaque:
+            if type(block) is Opaque or (type(block) is Reasoning and block.text is None):
                 return True
-            if (type(block) is Text or type(block) is ToolCall) and block.signature is not None:
+            # Reasoning that nobody signed is shown as it is, and comes back as it is.
+            if (
+                type(block) is Text or type(block) is ToolCall or type(block) is Reasoning
+            ) and block.signature is not None:
                 return True
     return False
 

@@ -1,0 +1,1 @@
+"""Real clients through a real gateway, offline."""
