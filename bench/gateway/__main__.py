@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -87,7 +87,7 @@ class Run:
             )
         return seen
 
-    def _rounds(self, jobs: Callable[[Way], dict[str, Any]], warm: bool = True) -> dict[str, list[dict[str, Any]]]:
+    def _rounds(self, jobs: Callable[[Way], dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
         seen: dict[str, list[dict[str, Any]]] = {way.name: [] for way in self.ways}
         for number in range(self.rounds):
             for at in range(len(self.ways)):
@@ -95,7 +95,7 @@ class Run:
                 seen[way.name].append(jobs(way))
         return seen
 
-    def table(self, title: str, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    def table(self, title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
         """A table of the report, printed as soon as it is there."""
         lines = [f"### {title}", "", "| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
         lines += ["| " + " | ".join(row) + " |" for row in rows] + [""]
@@ -269,10 +269,11 @@ class Run:
     def faults(self) -> bool:
         """Every fault, then `kill -9`. Whether all held."""
         facts, held = faults()
+        facts += faults(retries=1, kinds=("reset", "500"))[0]
         facts += killed(10 if self.quick else 50)
         rows = [(f.fault, f.told, str(f.attempts), str(f.upstream), "yes" if f.holds else "**no**") for f in facts]
         self.table(
-            "Faults (20 requests of each kind, no retries)",
+            "Faults (20 requests of each kind)",
             ("what happens", "how it ended", "attempts in the audit", "seen by the upstream", "holds"), rows,
         )  # fmt: skip
         self.lines += [

@@ -26,7 +26,7 @@ class Process:
 
     def __init__(self, *arguments: str, port: int | None = None, **environment: str) -> None:
         """`arguments` follow `python`. The port is read from the first line with one, if it is not told. Raises `RuntimeError` if it does not start."""
-        self._said = tempfile.TemporaryFile("w+b")  # noqa: SIM115: it lives as long as the process
+        self._said = tempfile.TemporaryFile("w+b")  # noqa: SIM115
         started = time.monotonic()
         paths = os.pathsep.join((str(HERE / "src"), str(HERE)))
         self._process = subprocess.Popen(

@@ -25,7 +25,7 @@ import socket
 import struct
 import time
 from collections import Counter
-from typing import Any
+from typing import Any, ClassVar
 
 import httptools
 import uvloop
@@ -86,8 +86,8 @@ def _made_now() -> bytes:
 class Upstream(asyncio.Protocol):
     """One connection."""
 
-    opened: set[Upstream] = set()
-    asked: Counter[str] = Counter()
+    opened: ClassVar[set[Upstream]] = set()
+    asked: ClassVar[Counter[str]] = Counter()
     most = 0
 
     def connection_made(self, transport: Any) -> None:
