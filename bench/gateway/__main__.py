@@ -269,7 +269,7 @@ class Run:
     def faults(self) -> bool:
         """Every fault, then `kill -9`. Whether all held."""
         facts, held = faults()
-        facts += faults(retries=1, kinds=("reset", "500"))[0]
+        facts += faults(retries=1, only=("reset", "500"))[0]
         facts += killed(10 if self.quick else 50)
         rows = [(f.fault, f.told, str(f.attempts), str(f.upstream), "yes" if f.holds else "**no**") for f in facts]
         self.table(

@@ -96,10 +96,11 @@ def _table(values: list[str | None]) -> str:
     return ", ".join(f"{value}: {values.count(value)}" for value in sorted(set(values), key=str))
 
 
-def faults(
-    retries: int = 0, kinds: tuple[str, ...] = tuple(kind for _, kind, _ in FAULTS)
-) -> tuple[list[Fact], list[int]]:
-    """The faults of `kinds`, `ROUNDS` times, converted and not, each request tried again `retries` times; then the descriptors that the gateway held open after each round."""
+def faults(retries: int = 0, only: tuple[str, ...] = ()) -> tuple[list[Fact], list[int]]:
+    """All faults, or `only` some, `ROUNDS` times, converted and not, each request tried again `retries` times.
+
+    The second value: the descriptors that the gateway held open after each round.
+    """
     facts: list[Fact] = []
     held: list[int] = []
     with tempfile.TemporaryDirectory() as name:
@@ -109,7 +110,7 @@ def faults(
             try:
                 for round_ in range(ROUNDS):
                     for fault, kind, stream in FAULTS:
-                        if kind not in kinds:
+                        if only and kind not in only:
                             continue  # keeps: it is measured without retries
                         for dialect in PATHS:
                             model = f"{kind}-{dialect}-{round_}"
@@ -124,15 +125,10 @@ def faults(
                             )  # fmt: skip
                             if not round_ or not holds:
                                 what = f"client: {_table(list(seen))}; audit: {_table(requests)}"
+                                again = f", {retries} retry" if retries else ""
+                                asked = told["asked"].get(model, 0)
                                 facts.append(
-                                    Fact(
-                                        f"{fault} ({dialect})",
-                                        EACH,
-                                        what,
-                                        len(attempts),
-                                        told["asked"].get(model, 0),
-                                        holds,
-                                    )
+                                    Fact(f"{fault} ({dialect}{again})", EACH, what, len(attempts), asked, holds)
                                 )
                     held.append(server.descriptors())
             finally:
