@@ -11,7 +11,17 @@ from typing import Any, final
 import msgspec
 
 from sendable import payload
-from sendable.conversation import INSTRUCTING, Media, Message, Reasoning, Refusal, Text, ToolCall, ToolResult
+from sendable.conversation import (
+    INSTRUCTING,
+    Conversation,
+    Media,
+    Message,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from sendable.detect import by_body
 from sendable.reading import read
 from sendable.report import REPAIR, Ledger, Original
@@ -127,10 +137,14 @@ def _estimate(text: str) -> int:
     return -(-len(text) // 4)
 
 
+def looked_at(history: Any, source: str) -> Conversation:
+    """A history in the hub's form, only to be looked at: whatever is made of it is read again, and reports what it loses then."""
+    return read(history, DIALECTS[source], tuple(DIALECTS.values()), Ledger(REPAIR, Original(history)))
+
+
 def _sizes(history: Any, count: Callable[[str], int]) -> list[int]:
     """The tokens that each call of a history adds: all since the call before, its answer included. Media count nothing."""
-    home = DIALECTS[by_body(history, DIALECTS) or "openai-chat"]
-    conversation = read(history, home, tuple(DIALECTS.values()), Ledger(REPAIR, Original(history)))
+    conversation = looked_at(history, by_body(history, DIALECTS) or "openai-chat")
     sizes: list[int] = []
     waiting = 0
     asked = False

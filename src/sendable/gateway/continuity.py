@@ -25,8 +25,7 @@ from sendable.errors import HistoryError
 from sendable.fingerprints import boundaries, fingerprint
 from sendable.gateway.errors import Refused
 from sendable.gateway.store import Store, StoreError
-from sendable.reading import read
-from sendable.report import REPAIR, Ledger, Original
+from sendable.replay import looked_at
 from sendable.stream import Event, WireEvent
 from sendable.targets import DIALECTS
 
@@ -452,8 +451,7 @@ def _digest(what: list[str]) -> str:
 
 def _read(body: dict[str, Any]) -> Sequence[Message]:
     """The messages of a request of Chat. What is reported on the way is reported again when the request is made fit for its target."""
-    ledger = Ledger(REPAIR, Original(body))
-    return read(body, DIALECTS["openai-chat"], tuple(DIALECTS.values()), ledger).messages
+    return looked_at(body, "openai-chat").messages
 
 
 def _prefix(data: bytes) -> str | None:
