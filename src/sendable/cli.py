@@ -38,24 +38,28 @@ import msgspec
 import sendable
 from sendable.codes import CODES
 from sendable.errors import HistoryError
-from sendable.policies import PolicyError, read_policy
 from sendable.render import github, text
 from sendable.render.entries import DONE, one_line
 from sendable.render.json import dump
 from sendable.report import Report
-
-CLEAN, LOSSES, REFUSED, UNREADABLE, INTERRUPTED, READER_GONE = 0, 1, 2, 3, 130, 141
+from sendable.terminal import (
+    CLEAN,
+    INTERRUPTED,
+    LOSSES,
+    READER_GONE,
+    REFUSED,
+    UNREADABLE,
+    ReaderGone,
+    Trouble,
+    policy_named,
+    reason_of,
+    say,
+    shown,
+    told,
+)
 
 LOST = frozenset({"drop", "strip", "degrade", "synthesize"})
 """What --fail-on-loss counts: something is gone, weaker, or invented. What was moved, renamed or noted is all still there."""
-
-
-class Trouble(Exception):
-    """One clear line for the person at the terminal; the command ends with status 3."""
-
-
-class ReaderGone(Exception):
-    """The program that reads our output has ended."""
 
 
 # --- the commands ------------------------------------------------------------------------------------------------------
@@ -380,19 +384,6 @@ def _known(kind: str, name: str | None, names: Sequence[str]) -> None:
         )
 
 
-def policy_named(name: str) -> Any:
-    if name in ("repair", "strict"):
-        return name
-    if not name.endswith(".toml"):
-        raise Trouble(f"--policy is strict, repair or the name of a .toml file, not {shown(name)}")
-    try:
-        return read_policy(Path(name).read_bytes())
-    except OSError as error:
-        raise Trouble(f"cannot read the policy {shown(name)}: {_reason(error)}") from None
-    except PolicyError as error:
-        raise Trouble(f"{shown(name)} is no policy: {one_line(str(error))}") from None
-
-
 def _options(settings: tuple[str, ...]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for setting in settings:
@@ -440,7 +431,7 @@ def _open_input(name: str) -> Generator[IO[bytes], None, None]:
     try:
         stream = open(name, "rb")  # noqa: SIM115
     except OSError as error:
-        raise Trouble(f"cannot read {shown(name)}: {_reason(error)}") from None
+        raise Trouble(f"cannot read {shown(name)}: {reason_of(error)}") from None
     except ValueError:
         raise Trouble("cannot read a file whose name holds a NUL character") from None
     with stream:
@@ -451,7 +442,7 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
     try:
         yield from stream
     except OSError as error:
-        raise Trouble(f"cannot read {shown(name)}: {_reason(error)}") from None
+        raise Trouble(f"cannot read {shown(name)}: {reason_of(error)}") from None
 
 
 def _split(stream: Iterator[bytes], name: str) -> tuple[bool, Iterator[tuple[int, bytes]]]:
@@ -569,14 +560,14 @@ class Sink:
         self._name, self._stream, self._target = name, stream, target
 
     def write(self, data: bytes, at_once: bool = False) -> None:
-        with _told(self._name):
+        with told(self._name):
             self._stream.write(data)
             if at_once:
                 self._stream.flush()
 
     def keep(self) -> None:
         """Everything was written: now it may be seen."""
-        with _told(self._name):
+        with told(self._name):
             self._stream.flush()
             if self._target is not None:
                 os.fsync(self._stream.fileno())
@@ -596,7 +587,7 @@ class Sink:
 @contextmanager
 def _whole_or_nothing(name: str) -> Generator[Sink, None, None]:
     """A sink whose file appears whole at the end, or not at all if `keep` is never reached. `-` is standard output."""
-    with _told(name):
+    with told(name):
         sink = _open_sink(name)
     try:
         yield sink
@@ -626,24 +617,6 @@ def _open_sink(name: str) -> Sink:
     os.close(handle)
     os.chmod(temporary, stat.S_IMODE(mode))
     return Sink(name, open(temporary, "wb"), target)
-
-
-@contextmanager
-def _told(name: str) -> Generator[None, None, None]:
-    """A failure to write, said in one line."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise ReaderGone from None
-    except OSError as error:
-        raise Trouble(f"cannot write {shown(name, output=True)}: {_reason(error)}") from None
-
-
-def say(lines: Sequence[str]) -> None:
-    if lines and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
-        with _told("standard error"):
-            sys.stderr.write("".join(f"{line}\n" for line in lines))
-            sys.stderr.flush()
 
 
 @contextmanager
@@ -770,15 +743,6 @@ def _page(code: str) -> bytes:
     return f"# {known.id} {known.name}\n\n{known.message}\n\nstrict: {known.strict} · repair: {known.repair}\n".encode()
 
 
-def shown(name: str, output: bool = False) -> str:
-    return one_line(name) if name != "-" else "standard output" if output else "standard input"
-
-
-def _reason(error: OSError) -> str:
-    known = {errno.ENOENT: "there is no such file", errno.EISDIR: "it is a directory"}
-    return known.get(error.errno or 0, (error.strerror or "it failed").lower())
-
-
 def _same_place(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other) if "-" not in (one, other) else one == other
 
@@ -825,7 +789,7 @@ def _status(arguments: Sequence[str] | None) -> int:
     except MemoryError:
         return _last_words("there is not enough memory", UNREADABLE)
     except OSError as error:
-        return _last_words(f"{one_line(str(error.filename or 'input or output'))}: {_reason(error)}", UNREADABLE)
+        return _last_words(f"{one_line(str(error.filename or 'input or output'))}: {reason_of(error)}", UNREADABLE)
     except Exception as error:
         if os.environ.get("SENDABLE_TRACEBACK"):
             raise

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from sendable.cli import CLEAN, Trouble, policy_named, say, shown
 from sendable.gateway.config import Config, ConfigError, from_flags, load
+from sendable.terminal import CLEAN, Trouble, policy_named, say, shown
 
 
 @contextmanager
