@@ -226,6 +226,10 @@ class Gate:
         request_id = answer if isinstance(answer, str) else answer.id
         return self._rows(select(requests).where(requests.c.id == request_id))[0]
 
+    def report(self, request_id: str) -> Any:
+        """The report of a request."""
+        return self.send("GET", f"/v1/requests/{request_id}/report").json
+
     def rows(self) -> list[Any]:
         """The audit's rows of all requests."""
         return self._rows(select(requests).order_by(requests.c.at))

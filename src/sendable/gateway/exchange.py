@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 import msgspec
 
 from sendable.answers import Assembler, StreamReader, StreamWriter, events_of, read_response, write_response
+from sendable.codes import BLK001
 from sendable.conversation import Usage
 from sendable.errors import HistoryError, UpstreamError
 from sendable.gateway import errors
@@ -182,7 +183,7 @@ def prepared(
     return Sent(wire, result.report, model, head.stream, _KEYS.get(asked.dialect, "messages"))
 
 
-_ONLY_BLOCKS: Policy = {**dict.fromkeys(REPAIR, "report"), "BLK001": "reject"}
+_ONLY_BLOCKS: Policy = {**dict.fromkeys(REPAIR, "report"), BLK001.id: "reject"}
 
 
 def _known_blocks(data: bytes, upstream: Upstream, route: Route) -> None:
@@ -549,6 +550,16 @@ async def _crossed_stream(
     await reply.start(200, [*_STREAM, *told(asked.id, course), *_returned(answer.headers, False)])
     stop: MessageStop | None = None
     trouble: str | None = None
+    kept = False
+
+    async def sent_on(out: bytes) -> None:
+        # What is remembered of an answer is there before its end goes out: the client may come back at once.
+        nonlocal kept
+        if stop is not None and not kept:
+            kept = True
+            await keeper.close(_is_whole(stop))
+        if out:
+            await reply.write(out)
 
     def crossed(events: Sequence[Any]) -> bytes:
         nonlocal stop
@@ -565,9 +576,7 @@ async def _crossed_stream(
         async for chunk in answer.chunks():
             if restored is not None:
                 chunk = restored.feed(chunk)
-            out = b"".join([crossed(reader.feed(_event_data(frame, dialect))) for frame in frames.feed(chunk)])
-            if out:
-                await reply.write(out)
+            await sent_on(b"".join([crossed(reader.feed(_event_data(frame, dialect))) for frame in frames.feed(chunk)]))
     except Unreachable as error:
         trouble = error.trouble
     except NotAStream:
@@ -576,17 +585,19 @@ async def _crossed_stream(
     cut = stop is None or stop.reply.stop.reason == "cut"
     if cut:
         out += errors.event(asked.dialect, Failure(502, _CUT, code="upstream_" + (trouble or "cut")))
-    if out:
-        await reply.write(out)
+    await sent_on(out)
     await reply.end()
-    whole = stop is not None and stop.reply.stop.reason not in ("cut", "error")
+    whole = stop is not None and _is_whole(stop)
     course.ended = "whole" if whole else "upstream"
     course.attempt_ended(answer.status, "whole" if whole else trouble or ("cut" if cut else "error"))
     course.report(reader.report)
     course.report(writer.report)
     if stop is not None:
         course.usage = stop.reply.usage
-    await keeper.close(whole)
+
+
+def _is_whole(stop: MessageStop) -> bool:
+    return stop.reply.stop.reason not in ("cut", "error")
 
 
 def _wire(event: WireEvent) -> bytes:
@@ -602,10 +613,10 @@ async def _as_stream(asked: Asked, response: Any, reply: Reply, course: Course, 
     for event in events_of(response):
         keeper.event(event)
         out += [_wire(keeper.wire(wire)) for wire in writer.feed(event)]
+    await keeper.close(response.complete)
     await reply.write(b"".join(out))
     await reply.end()
     course.report(writer.report)
-    await keeper.close(response.complete)
 
 
 def entries_of(reports: Sequence[Report], context: Context | None = None) -> list[dict[str, Any]]:
