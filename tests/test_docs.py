@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import sendable
@@ -241,15 +242,22 @@ def test_every_public_name_is_explained() -> None:
 
 
 def test_every_option_of_the_command_is_explained() -> None:
+    from click import Context, Group
+
     from sendable.cli import commands as group
 
     text = (DOCS / "cli.md").read_text()
-    for command in group.commands.values():
+    top = Context(group)
+    names = group.list_commands(top)
+    found = [group.get_command(top, name) for name in names]
+    found += [inner for command in found if isinstance(command, Group) for inner in command.commands.values()]
+    for command in found:
+        assert command is not None
         for parameter in command.params:
             if parameter.param_type_name == "option":
                 longest = max(parameter.opts, key=len)
                 assert f"`{longest}" in text or f"{parameter.opts[0]} " in text, (command.name, longest)
-    assert set(re.findall(r"^sendable (\w+)", text, re.MULTILINE)) == set(group.commands)
+    assert set(re.findall(r"^sendable ([\w-]+)", text, re.MULTILINE)) == set(names)
 
 
 def test_every_target_is_on_the_readme_or_its_profiles_are_said_to_be_listed() -> None:

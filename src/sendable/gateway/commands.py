@@ -35,6 +35,8 @@ def _line(line: str) -> None:
 
 Command = Callable[..., int]
 
+WIDE = 240
+
 
 def _where_to(command: Command) -> Command:
     """The options that say which upstreams there are."""
@@ -238,7 +240,10 @@ def _filter(
 def _console() -> Any:
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False)
+    found = Console(highlight=False, markup=False, emoji=False)
+    if not found.is_terminal:
+        found.width = WIDE  # a program reads it: a row is a line
+    return found
 
 
 def _json(value: Any) -> None:

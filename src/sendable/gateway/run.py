@@ -94,7 +94,7 @@ def _codex(seat: Seat) -> Start:
     table = ",".join([f"{name}={json.dumps(value)}" for name, value in provider.items()])
     return Start(
         (
-            "-c", f"model_providers.sendable={{{table}}}", "-c", "model_provider=sendable",
+            "-c", f"model_providers.sendable={{{table}}}", "-c", 'model_provider="sendable"',
             *(("-c", f"model={json.dumps(seat.model)}") if seat.model else ()),
         ),
         {"SENDABLE_RUN_KEY": seat.key},
