@@ -176,7 +176,10 @@ _PARTS = {
     "parts": [
         {"text": "The shed first.", "thought": True},
         {"text": "I look in both.", "thoughtSignature": "c2lnbmVkIHRleHQ="},
-        {"functionCall": {"id": "fn_1", "name": "look", "args": {"at": "shed"}}, "thoughtSignature": "c2lnbmVkIGNhbGw="},
+        {
+            "functionCall": {"id": "fn_1", "name": "look", "args": {"at": "shed"}},
+            "thoughtSignature": "c2lnbmVkIGNhbGw=",
+        },
         {"functionCall": {"id": "fn_2", "name": "look", "args": {"at": "barn"}}},
     ],
 }
