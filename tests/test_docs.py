@@ -19,7 +19,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 import sendable

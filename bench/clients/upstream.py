@@ -163,7 +163,7 @@ def chat(step: Step, tool: tuple[str, bool]) -> Iterator[dict[str, Any]]:
 def messages(step: Step, tool: tuple[str, bool]) -> Iterator[dict[str, Any]]:
     """Events of Messages, with thinking and a signature."""
     usage = {"input_tokens": 10, "output_tokens": 5}
-    head = {
+    head: dict[str, Any] = {
         "id": f"msg_{step.number}",
         "type": "message",
         "role": "assistant",

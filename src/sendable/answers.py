@@ -423,8 +423,10 @@ def _event(event: Mapping[str, Any] | str | bytes) -> Fields | None:
             event = msgspec.json.decode(event)
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return None
-    elif not isinstance(event, Mapping) and hasattr(event, "model_dump"):
-        event = event.model_dump(mode="json", exclude_unset=True)
+    else:
+        dumped: Any = getattr(event, "model_dump", None)  # an object of the provider's SDK
+        if dumped is not None:
+            event = dumped(mode="json", exclude_unset=True)
     return event if type(event) is dict else payload.fields(event)
 
 

@@ -163,7 +163,7 @@ def write_answer(reply: Reply, messages: Sequence[Message], ledger: Ledger) -> W
     content = written[0]["content"] if written else []
     if payload.kind(content) == "text":
         # A message may have a bare text, an answer has a list of blocks.
-        content = [{"type": "text", "text": content}]
+        content = [Wire({"type": "text", "text": content})]
     return Wire(
         {
             "id": answer_id(reply.id),
