@@ -12,7 +12,7 @@ import msgspec
 from sendable.gateway import errors
 from sendable.gateway.bodies import look_over
 from sendable.gateway.errors import Refused, read_failure
-from sendable.gateway.exchange import Failed, prepared, read_head, told_failure
+from sendable.gateway.exchange import Failed, prepared, read_head, routed, told_failure
 from sendable.gateway.losses import told
 from sendable.gateway.upstream import Unreachable, call_of
 
@@ -35,10 +35,7 @@ async def count_tokens(gateway: Gateway, asked: Asked, data: bytes, reply: Reply
     if head.top is None:
         raise Refused(400, "the body is not a JSON object", code="not_an_object")
     course.model = head.model
-    route = gateway.config.route_for(head.model)
-    if route is None:
-        raise Refused(404, f"The model `{head.model}` does not exist or is not served here", "model", "model_not_found")
-    course.route = route
+    course.route = route = routed(gateway.config, head)
     upstream = gateway.config.upstreams[route.upstreams[0]]
     sent = prepared(asked, head, data, route, upstream, gateway.config, gateway.continuity.trust)
     course.report(sent.report)

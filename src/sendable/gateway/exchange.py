@@ -74,6 +74,19 @@ def _value(raw: Raw) -> Any:
         return None
 
 
+def routed(config: Config, head: Head) -> Route:
+    """The route of a request. Raises `Refused`: 400 for what names no model, 404 for a model that nobody serves."""
+    route = config.route_for(head.model)
+    if route is not None:
+        return route
+    if head.top is None:
+        raise Refused(400, "the body is not a JSON object", code="not_an_object")
+    if head.model is None:
+        # As OpenAI words it; without a pattern for any model there is nowhere to send it.
+        raise Refused(400, "you must provide a model parameter", "model")
+    raise Refused(404, f"The model `{head.model}` does not exist or is not served here", "model", "model_not_found")
+
+
 async def exchange(gateway: Gateway, asked: Asked, data: bytes, reply: Reply, course: Course) -> None:
     """Answer one request. Every refusal of ours is raised before an upstream is called: `Refused`, or `HistoryError` with the caller's path."""
     config = gateway.config
@@ -81,10 +94,7 @@ async def exchange(gateway: Gateway, asked: Asked, data: bytes, reply: Reply, co
     look_over(data, limits.depth, limits.nodes)
     head = read_head(data, asked.model, asked.stream)
     course.model, course.stream = head.model, head.stream
-    route = config.route_for(head.model)
-    if route is None:
-        raise Refused(404, f"The model `{head.model}` does not exist or is not served here", "model", "model_not_found")
-    course.route = route
+    course.route = route = routed(config, head)
     limits = route.limits
     check_images(data, limits.images, limits.image_bytes)
     upstreams = [config.upstreams[name] for name in route.upstreams]
