@@ -651,8 +651,13 @@ def events_of(response: Response) -> list[Event]:
     """A whole answer as the neutral events of a stream, for a client that asked for one."""
     reply = response.reply
     out: list[Event] = [MessageStart(response.dialect, reply.id, reply.model, reply.created)]
-    for index, block in enumerate(reply.blocks):
-        out += _whole(index, block)
+    beside = _answers(response.dialect).beside
+    blocks = [(block, message) for message in reply.messages for block in message.blocks]
+    for index, (block, message) in enumerate(blocks):
+        start, *rest = _whole(index, block)
+        if beside is not None and type(start) is BlockStart and block.home == response.dialect:
+            start = msgspec.structs.replace(start, extra=beside(block, message))
+        out += [start, *rest]
     out.append(MessageStop(reply, response.body))
     return out
 

@@ -80,7 +80,8 @@ class Answers(msgspec.Struct, frozen=True, gc=False):
     and `writer` make the reader and writer of one stream. `one_at_a_time`: in a stream, a block ends before the next one begins.
     `decoding` says what the request guarantees about the arguments of a call of the tool of this name. `issuer`: who signs. `carry` puts
     a carrier (`carriers.py`) into a written answer, into the slot that clients of this dialect send back unread; None if there is none.
-    `refusal`: the kind of block as which a refusal is streamed.
+    `refusal`: the kind of block as which a refusal is streamed. `beside`: the fields that stand beside a block of its own when a stream
+    begins it; None if everything is said in the block's own events.
     """
 
     claims: Callable[[Fields], bool]
@@ -94,6 +95,7 @@ class Answers(msgspec.Struct, frozen=True, gc=False):
     issuer: str
     carry: Callable[[dict[str, Any], Fields], None] | None = None
     refusal: Literal["text", "refusal"] = "text"
+    beside: Callable[[Block, Message], Fields | None] | None = None
 
 
 @final

@@ -33,5 +33,6 @@ GEMINI = Dialect(
         decoding=answer.decoding,
         one_at_a_time=True,
         issuer="google",
+        beside=stream.beside,
     ),
 )

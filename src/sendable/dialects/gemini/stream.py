@@ -13,7 +13,7 @@ from typing import Any
 
 from sendable import payload
 from sendable.codes import STM001
-from sendable.conversation import Block, Fields, Media, Opaque, Reasoning, Text, ToolCall, changed
+from sendable.conversation import Block, Fields, Media, Message, Opaque, Reasoning, Text, ToolCall, changed
 from sendable.dialects import remaining
 from sendable.dialects.gemini.answer import CANDIDATE, TOP, ending, heading, read_time, write_usage
 from sendable.dialects.gemini.read import DATA, HOME, SIGNATURES, read_media, read_text, signature_of
@@ -236,8 +236,7 @@ class _Candidate:
             self._open += 1
             if type(block) is Text or type(block) is Reasoning:
                 # Its other fields come first, so that whoever passes the words on at once has the signature that they belong to.
-                extra = {key: value for key, value in part.items() if key != "text"}  # keeps: the text is the delta
-                out.append(BlockStart(index, "text" if type(block) is Text else "reasoning", extra=extra or None))
+                out.append(BlockStart(index, "text" if type(block) is Text else "reasoning", extra=_others(part)))
                 said = payload.string(block.text) or ""
                 if said:
                     out.append(TextDelta(index, said) if type(block) is Text else ReasoningDelta(index, said))
@@ -417,6 +416,15 @@ def _with(whole: Any, steps: Sequence[int | str], value: Any, more: bool) -> Any
     fields = dict(whole) if type(whole) is dict else {}
     fields[first] = _with(fields.get(first), rest, value, more)
     return fields
+
+
+def beside(block: Block, message: Message) -> Fields | None:
+    """What stands in a part beside its text, the signature among it; other parts are written whole."""
+    return _others(payload.fields(block.raw) or {}) if type(block) is Text or type(block) is Reasoning else None
+
+
+def _others(part: Fields) -> Fields | None:
+    return {key: value for key, value in part.items() if key != "text"} or None  # keeps: the text is the delta
 
 
 class GeminiWriter:

@@ -37,5 +37,6 @@ OPENAI_RESPONSES = Dialect(
         issuer="openai",
         carry=answer.carry,
         refusal="refusal",
+        beside=stream.beside,
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from sendable import payload
-from sendable.conversation import Block, Fields, Opaque, Reasoning, Refusal, Signature, Text, ToolCall
+from sendable.conversation import Block, Fields, Message, Opaque, Reasoning, Refusal, Signature, Text, ToolCall
 from sendable.dialects.openai_responses.answer import (
     answer_id,
     carrier_item,
@@ -222,10 +222,7 @@ class ResponsesReader:
     def _part_begins(self, entry: _Item, inner: int, shown: bool) -> list[Event]:
         part, index = entry.fields["content"][inner], entry.open[inner]
         kind, key = _PARTS.get(payload.string(part.get("type")) or "", ("opaque", ""))
-        own = {
-            name: value for name, value in entry.fields.items() if name not in ("type", "role", "content", "status")
-        }  # keeps: modelled
-        out: list[Event] = [BlockStart(index, kind, extra=own or None if kind != "opaque" else None)]
+        out: list[Event] = [BlockStart(index, kind, extra=_of_message(entry.fields) if kind != "opaque" else None)]
         if kind != "opaque":
             text = (payload.string(part.get(key)) or "") if shown else ""
             part[key] = text
@@ -412,6 +409,19 @@ def _block(item: dict[str, Any], at: At) -> Block:
         signature = Signature(HOME, "encrypted", sealed) if sealed and sealed.strip() else None
         return Reasoning("\n\n".join(texts) if texts else None, signature, at, item, HOME, True)
     return Opaque(kind, at, item, HOME, True)
+
+
+def beside(block: Block, message: Message) -> Fields | None:
+    """The fields of the item that stand beside its words: its id, the phase of a message."""
+    if type(block) is Text or type(block) is Refusal:
+        return _of_message(payload.fields(message.raw) or {})
+    name = payload.string((payload.fields(block.raw) or {}).get("id"))
+    return {"id": name} if name and (type(block) is Reasoning or type(block) is ToolCall) else None
+
+
+def _of_message(item: Fields) -> Fields | None:
+    own = {name: value for name, value in item.items() if name not in ("type", "role", "content", "status")}
+    return own or None  # keeps: the others are modelled
 
 
 class ResponsesWriter:
