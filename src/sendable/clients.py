@@ -23,7 +23,8 @@ from sendable.rules.turns import no_hollow_items, ordinary_calls
 from sendable.targets import STATES
 
 _PLACES: dict[str, tuple[FitBlock, Place, str]] = {
-    "openai-chat": (chat_fit.fit_block(NONE, chat_fit.OPENAI), chat_fit.place_of(chat_fit.OPENAI, NONE), "openai"),
+    # Chat has no field for a signature of anybody's; what servers of their own put beside one stands in its own form.
+    "openai-chat": (chat_fit.fit_block(NONE, chat_fit.OPENAI), chat_fit.place_of(chat_fit.OPENAI, NONE), ""),
     "openai-responses": (responses_fit.fit_block(NONE, False), responses_fit.place(NONE), "openai"),
     "anthropic": (anthropic_fit.fit_block(NONE), anthropic_fit.place(NONE), "anthropic"),
     "gemini": (gemini_fit.fit_block(NONE), gemini_fit.place(NONE), "google"),

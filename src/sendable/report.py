@@ -367,7 +367,7 @@ class Ledger:
         )
         self._entries.append(entry)
         if verb == "drop" or verb == "strip":
-            self._last[_message_of(at)] = entry
+            self._last[_message_of(at)] = self._last[at] = entry
         if verb != "note" and verb != "fault":
             effect = min((_position(place) for place in (at, *places)), default=None)
             if effect is not None and not code.unread and (self._first is None or effect < self._first[0]):
@@ -375,7 +375,7 @@ class Ledger:
         return _receipt(entry)
 
     def last_about(self, at: At) -> Receipt | None:
-        """The last entry that dropped or stripped something of the message at this place."""
+        """The last entry that dropped or stripped something of the message at this place, or exactly what stands there."""
         entry = self._last.get(at)
         return None if entry is None else _receipt(entry)
 

@@ -407,9 +407,11 @@ def _judged(
 def _reasoning_gone_before(node: Message | Block, ledger: Ledger) -> Receipt | None:
     """The entry that dropped the reasoning directly before an item, or None."""
     at = node.at
-    if len(at) != 2 or type(at[1]) is not int or at[1] == 0:
+    # An item stands in the list itself, or in the list of a carrier.
+    listed = len(at) == 2 or (len(at) == 3 and at[1] == "native")
+    if not listed or type(at[-1]) is not int or at[-1] == 0:
         return None
-    before = (at[0], at[1] - 1)
+    before = (*at[:-1], at[-1] - 1)
     receipt = ledger.last_about(before)
     if receipt is None or receipt.entry.verb != "drop" or receipt.entry.code[:3] != "RSN":
         return None
