@@ -420,8 +420,8 @@ def beside(block: Block, message: Message) -> Fields | None:
 
 
 def _of_message(item: Fields) -> Fields | None:
-    own = {name: value for name, value in item.items() if name not in ("type", "role", "content", "status")}
-    return own or None  # keeps: the others are modelled
+    modelled = ("type", "role", "content", "status")
+    return {name: value for name, value in item.items() if name not in modelled} or None  # keeps: the others
 
 
 class ResponsesWriter:
