@@ -686,6 +686,54 @@ ROWS = [
 ]
 
 
+ASKED_GEMINI = {"role": "user", "parts": [{"text": "q"}]}
+
+
+@pytest.mark.parametrize("value", [None, {}, "x", 0, True, {"a": 1}], ids=repr)
+@pytest.mark.parametrize("key", ["tools", "safetySettings", "safety_settings"])
+def test_a_list_of_gemini_that_is_none_does_not_go_out(key: str, value: Any) -> None:
+    result = sendable.normalize({"contents": [ASKED_GEMINI], key: value}, "gemini")
+    assert result.body == {"contents": [ASKED_GEMINI]}
+    # Null says what absence says; everything else said something.
+    assert [entry.code for entry in result.report.entries] == ([] if value is None else ["FLD010"])
+
+
+@pytest.mark.parametrize("value", ["x", 0, True, [1]], ids=repr)
+@pytest.mark.parametrize("key", ["generationConfig", "toolConfig", "tool_config", "labels"])
+def test_a_configuration_of_gemini_that_is_no_object_does_not_go_out(key: str, value: Any) -> None:
+    result = sendable.normalize({"contents": [ASKED_GEMINI], key: value}, "gemini")
+    assert result.body == {"contents": [ASKED_GEMINI]}
+    assert [entry.code for entry in result.report.entries] == ["FLD010"]
+
+
+@pytest.mark.parametrize("key", ["tools", "tool_choice", "functions", "response_format"])
+def test_null_does_not_go_out_where_chat_takes_only_absence(key: str) -> None:
+    result = sendable.normalize({"messages": [ASKED], key: None}, "openai-chat")
+    assert (result.body, result.report.entries) == ({"messages": [ASKED]}, ())
+
+
+@pytest.mark.parametrize("tool", [{}, {"type": None}, {"type": "function"}, {"type": " "}, {"role": "x"}], ids=repr)
+def test_what_is_no_tool_of_chat_does_not_go_out(tool: dict[str, Any]) -> None:
+    result = sendable.normalize({"messages": [ASKED], "tools": [tool, {"type": "web_search"}]}, "openai-chat")
+    assert result.body == {"messages": [ASKED], "tools": [{"type": "web_search"}]}
+    assert [(entry.code, entry.path) for entry in result.report.entries] == [("FLD010", "tools[0]")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "entries"),
+    [
+        ({"role": None}, []),
+        ({"role": 1}, [("FLD001", "tools[0].role")]),
+        ({"googleSearch": 1}, [("FLD010", "tools[0].googleSearch")]),
+        ({"functionDeclarations": {}}, [("FLD010", "tools[0].functionDeclarations")]),
+    ],
+)
+def test_what_is_no_tool_of_gemini_does_not_go_out(tool: dict[str, Any], entries: list[tuple[str, str]]) -> None:
+    result = sendable.normalize({"contents": [ASKED_GEMINI], "tools": [tool, {"googleSearch": {}}]}, "gemini")
+    assert result.body == {"contents": [ASKED_GEMINI], "tools": [{"googleSearch": {}}]}
+    assert [(entry.code, entry.path) for entry in result.report.entries] == entries
+
+
 @pytest.mark.parametrize("row", ROWS, ids=[row.about for row in ROWS])
 def test_a_row(row: Row) -> None:
     before = repr(row.history)

@@ -283,6 +283,7 @@ CHAT_PARAMETERS = Parameters(
     "openai-chat",
     chat_read.OWN,
     chat_write.WRITABLE,
+    never_null=chat_read.NEVER_NULL,
     kinds=chat_read.KINDS,
     efforts={word: word for word in ("none", "minimal", "low", "medium", "high", "xhigh")} | {"max": "xhigh"},
     formats={"json_schema": frozenset({"name", "schema", "strict", "description"}), "json_object": frozenset()},
@@ -658,6 +659,9 @@ GEMINI_PARAMETERS = Parameters(
     "gemini",
     gemini_read.OWN,
     gemini_write.WRITABLE,
+    kinds=gemini_read.KINDS,
+    # Null says what absence says, and the types of google-genai 3.6.1 refuse it.
+    nulls=False,
     # Models before 3 have a budget of tokens instead.
     efforts={},
     formats={"json_schema": frozenset({"schema"}), "json_object": frozenset()},

@@ -233,7 +233,11 @@ def anthropic(body: dict[str, Any]) -> list[str]:
         )
         return refused + (_refusals("anthropic system", body["system"]) if "system" in body else [])
     streamed = "streamed " if body.get("stream") else ""
-    known = {key: value for key, value in body.items() if key not in _SAMPLING} | {"model": "m"}
+    known = {key: value for key, value in body.items() if key not in _SAMPLING}
+    if "model" not in body:
+        # No whole request, as everywhere in these judges: what a request needs is asked of one (judge_anthropic, `whole`).
+        known = {"max_tokens": 1, **known}
+    known["model"] = "m"
     return _sampled(body) + (
         _refusals(f"anthropic {streamed}body", known) and _refusals(f"anthropic beta {streamed}body", known)
     )

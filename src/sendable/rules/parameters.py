@@ -39,8 +39,9 @@ class Parameters(msgspec.Struct, frozen=True):
     tool_fields: frozenset[str] = frozenset()
     # The JSON kinds of its request fields: number, integer, text, list …, several with a bar between them.
     kinds: Mapping[str, str] = {}
-    # Whether a field of its own may be null, and not only absent.
+    # Whether a field of its own may be null, and not only absent; and those that may not where others may.
     nulls: bool = True
+    never_null: frozenset[str] = frozenset()
     # What the target knows of a tool.
     tool_words: frozenset[str] = frozenset({"name", "description", "parameters", "strict"})
 
@@ -317,7 +318,7 @@ def _fit(setting: Setting, known: Parameters, keep: bool, seen: set[str], ledger
         return None
     if setting.home == known.home:
         if (
-            not known.nulls
+            (not known.nulls or _key(setting) in known.never_null)
             and type(setting.at[0]) is not tuple
             and payload.is_null(setting.raw)
             and setting.name != "model"

@@ -457,6 +457,13 @@ OWN: frozenset[str] = _both(
 ) | {"model"}
 """Every request field of generateContent (google-genai 3.6.1); `model` stands in the URL and, in many stores, in the body."""
 
+KINDS: dict[str, str] = {
+    **dict.fromkeys(_both("generationConfig toolConfig labels"), "object"),
+    **dict.fromkeys(_both("tools safetySettings"), "list"),
+    **dict.fromkeys(_both("cachedContent"), "text"),
+}
+"""The JSON kinds of the request fields (google-genai 3.6.1)."""
+
 CLOSED: dict[str, frozenset[str]] = {
     name: _both(keys)
     for name, keys in {
@@ -592,6 +599,13 @@ def _is_one_tool(fields: Fields) -> bool:
     return (payload.string(fields.get("mode")) or "").upper() == "ANY" and len(_allowed(fields)) == 1
 
 
+TOOLS = _both(
+    "codeExecution computerUse enterpriseWebSearch exaAiSearch fileSearch functionDeclarations googleMaps googleSearch googleSearchRetrieval "
+    "mcpServers parallelAiSearch retrieval urlContext"
+)
+"""What an entry of `tools` may hold (google-genai 3.6.1): a closed place."""
+
+
 def _read_tool(entry: Leaf, at: At) -> Sequence[Setting]:
     """One entry of `tools`: its function declarations, and each tool of Google's own in it."""
     fields = payload.fields(entry)
@@ -600,16 +614,28 @@ def _read_tool(entry: Leaf, at: At) -> Sequence[Setting]:
     out: list[Setting] = []
     for key, value in fields.items():
         declared = payload.items(value) if snake(key) == "function_declarations" else None
-        if not declared:
+        if key not in TOOLS:
+            out.append(Setting(".".join((*map(str, paths.steps(at)), key)), value, (at, key), value, HOME))
+        elif payload.kind(value) not in ("object", "list", "null"):
+            out.append(Setting("native_tool", value, (at, key), value, HOME))
+        elif snake(key) == "function_declarations" and payload.kind(value) == "object":
+            out.append(Setting("tool", {}, (at, key), value, HOME))
+        elif not declared:
             alone = {key: value}
             out.append(Setting("native_tool", alone, (at, key), alone, HOME, True))
-            continue  # keeps: the line above
-        for index, declaration in enumerate(declared):
-            function = payload.fields(declaration)
-            if function is None:
-                out.append(Setting("native_tool", declaration, ((at, key), index), declaration, HOME, True))
-            else:
-                out.append(_read_declaration(function, declaration, ((at, key), index)))
+        else:
+            out.extend(_read_declarations(declared, (at, key)))
+    return out
+
+
+def _read_declarations(declared: Sequence[Leaf], at: At) -> Sequence[Setting]:
+    out: list[Setting] = []
+    for index, declaration in enumerate(declared):
+        function = payload.fields(declaration)
+        if function is None:
+            out.append(Setting("native_tool", declaration, (at, index), declaration, HOME, True))
+        else:
+            out.append(_read_declaration(function, declaration, (at, index)))
     return out
 
 

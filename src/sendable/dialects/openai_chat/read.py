@@ -398,6 +398,14 @@ KINDS: dict[str, str] = {
 }  # fmt: skip
 """The JSON kinds of the request fields (openai 3.57.0)."""
 
+NEVER_NULL = frozenset(
+    {
+        "function_call", "functions", "parallel_tool_calls", "prompt_cache_options", "response_format", "tool_choice", "tools", "user",
+        "web_search_options",
+    }
+)  # fmt: skip
+"""Request fields that may be absent and not null, as the types of openai 3.57.0 say; most others may be both."""
+
 
 def read_setting(key: str, value: Leaf, at: At) -> Sequence[Setting]:
     """One request field in the hub's words: tools, tool choice, format and stop sequences in a neutral form."""
@@ -428,7 +436,11 @@ def _read_tool(entry: Leaf, at: At) -> Setting:
             said: dict[str, Any] = {key: custom[key] for key in ("name", "description") if key in custom}
             said["freeform"] = _read_grammar(form) if form is not None else {}
             return Setting("tool", said, at, entry, HOME, True, remaining(custom, ("format", *said)))
-    if payload.string(fields.get("type")) != "function" or function is None:
+    kind = payload.string(fields.get("type"))
+    if function is None and custom is None and (kind in (None, "function", "custom") or not str(kind).strip()):
+        # It is no tool of anybody's: without a type of its own it has to say what it is in one of these two.
+        return Setting("tool", {}, at, entry, HOME)
+    if kind != "function" or function is None:
         return Setting("native_tool", entry, at, entry, HOME, True)
     tool = {key: function[key] for key in _TOOL if key in function}
     return Setting("tool", tool, at, entry, HOME, True, remaining(function, _TOOL))
