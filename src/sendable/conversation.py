@@ -239,12 +239,14 @@ Node: TypeAlias = Block | Message | Setting
     RUN,
     INSIDE,
     SHOWN,
-) = (1 << bit for bit in range(16))
+    UNPAIRED,
+) = (1 << bit for bit in range(17))
 """What `Conversation.holds` may say: system or developer messages; media; reasoning; opaque blocks; calls or results of the provider;
-fields that the hub does not model; blank texts and messages without blocks; assistant messages of several blocks; results beside other
+fields that the hub does not model; blank texts, and messages and results without blocks; assistant messages of several blocks; results beside other
 content or in a user message; system messages behind others; roles that are none of the hub's; calls or results that are not of a function;
 calls or results that have no text with a character in it for an id, or pair by their names; assistant messages next to each other; results that hold
-anything but texts; media in assistant messages."""
+anything but texts; media in assistant messages; calls or results of which it is not known that every call has an id of its own and every
+result stands right behind its turn."""
 
 
 @final

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sendable import payload
+from sendable import everyday, payload
 from sendable.codes import SHP007
 from sendable.dialects import Dialect
 from sendable.paths import At
@@ -100,8 +100,9 @@ def _keyed_owner(block: Mapping[str, Any], dialects: Mapping[str, Dialect]) -> s
 
 def _signs(listed: Any, dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, At, bool]]:
     """Every call and every block that only one dialect has, in order: its dialect, its place, whether it is a call."""
-    for index, entry in enumerate(payload.items(listed) or ()):
-        fields = payload.fields(entry)
+    entries = payload.items(listed) or ()
+    for index, entry in enumerate(entries):
+        fields = everyday.fields(entry) if everyday.is_everyday(entries) else payload.fields(entry)
         if fields is None:
             continue  # keeps: only looks
         if "type" in fields or "parts" in fields:

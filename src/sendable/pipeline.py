@@ -8,7 +8,7 @@ from typing import Any, final
 
 import msgspec
 
-from sendable import payload
+from sendable import everyday, payload
 from sendable.carriers import Trust
 from sendable.codes import SHP013
 from sendable.conversation import EXTRA, INSTRUCTING, REASONING, Conversation, Message
@@ -19,10 +19,11 @@ from sendable.options import Options, read_options
 from sendable.paths import At
 from sendable.reading import LIST_KEYS, context_for, read, read_entries
 from sendable.report import REPAIR, STRICT, Ledger, Original, Policy, Report
-from sendable.rules import lacks, surveyed
+from sendable.rules import lacks
 from sendable.rules.carriers import open_carriers
 from sendable.rules.continuation import Continue, continued
 from sendable.soundness import loads
+from sendable.survey import surveyed
 from sendable.targets import DIALECTS, TARGETS, Target, target_of, wider_target_of
 
 
@@ -227,7 +228,9 @@ def _run_json(data: bytes, call: Call) -> Run:
     """
     original = Original(data, loads)
     try:
-        return _run(payload.framed(data), call, original, framed=True)
+        payload.require_clean(data)
+        history = everyday.decoded(data)
+        return _run(payload.framed(data) if history is None else history, call, original, framed=True)
     except payload.NotFramed:
         pass  # keeps: the slow path below reads everything that the fast one refuses
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from sendable import payload
+from sendable import everyday, payload
 from sendable.codes import SHP001, SHP002, SHP003, SHP005, SHP011
 from sendable.conversation import (
     ROLES,
@@ -28,6 +28,7 @@ from sendable.paths import At
 from sendable.payload import Leaf
 from sendable.report import Ledger
 from sendable.soundness import sound
+from sendable.survey import survey
 
 LIST_KEYS = ("messages", "input", "contents")
 
@@ -51,7 +52,7 @@ def context_for(home: Dialect, dialects: Sequence[Dialect], ledger: Ledger) -> C
     known = _MERGED.get(key)
     if known is None:
         known = _MERGED[key] = (_merged(home, dialects), (home, *dialects))
-    return Context(home.envelope or home.name, *known[0], ledger, read_content)
+    return Context(home.envelope or home.name, *known[0], ledger, read_content, home.read_list)
 
 
 def _merged(home: Dialect, dialects: Sequence[Dialect]) -> Tables:
@@ -79,18 +80,19 @@ def read(
     """
     context = context_for(home, dialects, ledger)
     if payload.items(history) is not None:
-        return Conversation(_read_messages(history, "messages", context, framed))
+        messages, holds = _read_messages(history, "messages", context, framed)
+        return Conversation(messages, holds=holds)
     body = payload.fields(history)
     key = next((key for key in LIST_KEYS if body is not None and payload.items(body.get(key)) is not None), None)
     single: Message | None = None
     if body is not None and key is None and home.read_single is not None:
         value = body.get(home.key)
-        single = home.read_single(value if framed else sound(value, (home.key,), ledger), (home.key,), context)
+        single = home.read_single(_sound(value, (home.key,), ledger, framed), (home.key,), context)
         key = None if single is None else home.key
     if body is None or key is None:
         ledger.fault(SHP001, (), None if body is None else (next((key for key in LIST_KEYS if key in body), home.key),))
         return Conversation(())
-    messages: list[Message] = []
+    messages = []
     settings: list[Setting] = []
     # One order whether the body came as bytes or as objects, so that both report alike.
     for name in (
@@ -100,30 +102,44 @@ def read(
         value = body[name]
         if name == key:
             continue  # keeps: the messages are read below
-        value = value if framed else sound(value, (name,), ledger)
+        value = _sound(value, (name,), ledger, framed)
         if home.read_hoisted is not None and (name == home.read_hoisted[0] or name in home.hoisted_aliases):
             system = home.read_hoisted[1](value, (name,), context)
             messages.extend(() if system is None else (system,))
         else:
             settings.extend(home.read_setting(name, value, (name,)))
-    messages.extend(_read_messages(body[key], key, context, framed) if single is None else (single,))
+    listed, holds = _read_messages(body[key], key, context, framed) if single is None else ((single,), None)
+    if holds is not None and messages:
+        # Instructions in front of a list change nothing of what is behind them.
+        holds |= survey(messages)
+    messages.extend(listed)
     continued = any(name in body and not payload.is_inert(body[name]) for name in home.handles)
     whole = "model" in body or "modelId" in body
-    return Conversation(messages, tuple(settings), False, whole, key, continued=continued)
+    return Conversation(messages, tuple(settings), False, whole, key, holds, continued)
 
 
-def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> list[Message]:
-    """The messages of a list.
+def _read_messages(listed: Leaf, key: str, context: Context, framed: bool) -> tuple[Sequence[Message], int | None]:
+    """The messages of a list, and what they hold if that is known.
 
     Loses: what `read_entries` loses, and what an unsound value loses (soundness.py).
     """
     entries = payload.items(listed) or ()
-    if framed:
-        return read_entries([(entry, (key, index)) for index, entry in enumerate(entries)], context)
-    ledger = context.ledger
-    return read_entries(
-        [(sound(entry, (key, index), ledger), (key, index)) for index, entry in enumerate(entries)], context
-    )
+    if everyday.is_everyday(entries):
+        return everyday.read(entries, key, context, _read_message)
+    found = [(_sound(entry, (key, index), context.ledger, framed), (key, index)) for index, entry in enumerate(entries)]
+    return read_entries(found, context), None
+
+
+def _sound(value: Leaf, at: At, ledger: Ledger, framed: bool) -> Leaf:
+    """A sound value. In bytes only numbers are left to be looked at: `NotFramed` for one that is beyond a float.
+
+    Loses: what an unsound value loses (soundness.py).
+    """
+    if not framed:
+        return sound(value, at, ledger)
+    for leaf in value.values() if type(value) is dict else (value,):
+        payload.require_finite(leaf)
+    return value
 
 
 def read_entries(entries: Iterable[tuple[Leaf, At]], context: Context) -> list[Message]:

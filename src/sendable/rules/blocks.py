@@ -12,7 +12,6 @@ from sendable.codes import BLK001, BLK002, BLK003, FLD001, FLD002, FLD007, FLD01
 from sendable.conversation import (
     EXTRA,
     MANY,
-    MIXED,
     OPAQUE,
     Block,
     Conversation,
@@ -90,13 +89,17 @@ def fit(fit_block: FitBlock, place: Place) -> Rule:
     def fit(conversation: Conversation, ledger: Ledger) -> Conversation:
         out: list[Message] = []
         touched = False
-        holds = conversation.holds if lacks(conversation, MIXED) else None
+        holds = conversation.holds
         for message in conversation.messages:
+            blocks = message.blocks
+            if message.extra is None and len(blocks) == 1 and _is_plain(blocks[0]):
+                out.append(message)
+                continue  # keeps: the line above
             fitted = _fit_message(message, fit_block, place, ledger)
             if fitted is not message:
                 touched = True
-                # In a message of calls and texts nothing but arguments is new, so that it holds nothing that it did not before.
-                if message.role != "assistant" or not _same_kinds(fitted.blocks, message.blocks):
+                # What fits may hold nothing that it did not before: only then is what was known of it still all.
+                if not _is_like(fitted.blocks, blocks):
                     holds = None
             out.append(fitted)
         return with_messages(conversation, out, holds) if touched else conversation
@@ -104,18 +107,19 @@ def fit(fit_block: FitBlock, place: Place) -> Rule:
     return fit
 
 
-def _same_kinds(fitted: Sequence[Block], blocks: Sequence[Block]) -> bool:
-    return list(map(type, fitted)) == list(map(type, blocks))
+def _is_like(fitted: Sequence[Block], blocks: Sequence[Block]) -> bool:
+    """Whether blocks are of the kinds that they were before, and results hold the same."""
+    return list(map(_held, fitted)) == list(map(_held, blocks))
+
+
+def _held(block: Block) -> object:
+    return id(block.content) if type(block) is ToolResult else type(block)
 
 
 def _fit_message(message: Message, fit_block: FitBlock, place: Place, ledger: Ledger) -> Message:
     blocks: list[Block] | None = None
     for index, block in enumerate(message.blocks):
-        if _is_plain(block):
-            if blocks is not None:
-                blocks.append(block)
-            continue  # keeps: the lines above
-        fitted = _fit(block, message, fit_block, place, ledger)
+        fitted = block if _is_plain(block) else _fit(block, message, fit_block, place, ledger)
         if fitted is not block and blocks is None:
             blocks = list(message.blocks[:index])
         if blocks is not None and type(fitted) is not Receipt:
@@ -138,10 +142,12 @@ def _fit(block: Block, message: Message, fit_block: FitBlock, place: Place, ledg
                 block = _fit_inside(block, message, fit_block, place, ledger)
                 break
     fitted = fit_block(block, message, ledger)
-    if (type(fitted) is Text or type(fitted) is ToolCall) and fitted.signature is not None and not place.signs(fitted):
+    if type(fitted) is Receipt:
+        return fitted
+    if (type(fitted) is ToolCall or type(fitted) is Text) and fitted.signature is not None and not place.signs(fitted):
         ledger.strip(RSN001, fitted, "signature")
         fitted = changed(fitted, signature=None)
-    if type(fitted) is Receipt or fitted.extra is None:
+    if fitted.extra is None:
         return fitted
     known = place.block_keys.get(place.kind_of(fitted), frozenset()) if place.block_keys is not None else None
     return fit_fields(fitted, fitted.extra, known, place, ledger)

@@ -137,17 +137,18 @@ def foreign_state(home: str, states: Sequence[State]) -> Rule:
         state for state in states if state.home != home
     ]  # keeps: the target's own state is no business of this rule
 
+    kinds: dict[tuple[str, str], Code] = {}
+    words: dict[tuple[str, str], Callable[[Opaque], Leaf | None]] = {}
+    handles: set[tuple[str, str]] = set()
+    for state in foreign:
+        kinds.update({(state.home, kind): CON002 for kind in state.references})
+        kinds.update({(state.home, kind): CON003 for kind in state.summaries})
+        kinds.update({(state.home, kind): CON001 for kind in state.held})
+        words.update({(state.home, kind): state.words for kind in state.held})
+        handles.update((state.home, name) for name in state.handles)
+    homes = {state.home for state in foreign}
+
     def foreign_state(conversation: Conversation, ledger: Ledger) -> Conversation:
-        kinds: dict[tuple[str, str], Code] = {}
-        words: dict[tuple[str, str], Callable[[Opaque], Leaf | None]] = {}
-        handles: set[tuple[str, str]] = set()
-        for state in foreign:
-            kinds.update({(state.home, kind): CON002 for kind in state.references})
-            kinds.update({(state.home, kind): CON003 for kind in state.summaries})
-            kinds.update({(state.home, kind): CON001 for kind in state.held})
-            words.update({(state.home, kind): state.words for kind in state.held})
-            handles.update((state.home, name) for name in state.handles)
-        homes = {state.home for state in foreign}
         return _without_messages(_without_handles(conversation, handles, ledger), kinds, words, homes, ledger)
 
     return foreign_state

@@ -247,6 +247,8 @@ def content_is_something(conversation: Conversation, ledger: Ledger) -> Conversa
 
     Loses: nothing.
     """
+    if lacks(conversation, BLANK | REASONING):
+        return conversation
     out: list[Message] = []
     touched = False
     for message in conversation.messages:

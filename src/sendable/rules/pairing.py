@@ -27,6 +27,7 @@ from sendable.conversation import (
     NUMBERED,
     SERVER,
     SPECIAL,
+    UNPAIRED,
     Block,
     Conversation,
     Message,
@@ -267,6 +268,8 @@ def pair(
     """
 
     def pair(conversation: Conversation, ledger: Ledger) -> Conversation:
+        if lacks(conversation, UNPAIRED):
+            return conversation
         messages = conversation.messages
         may = _May(several, alone, conversation.continued, repeated == "kept")
         found = _walk(messages, repeated, turn, may, ledger)

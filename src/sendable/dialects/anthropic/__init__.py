@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sendable.dialects import Answers, Dialect
-from sendable.dialects.anthropic import answer, read, stream, write
+from sendable.dialects.anthropic import answer, everyday, read, stream, write
 
 ANTHROPIC = Dialect(
     name=read.HOME,
@@ -25,11 +25,12 @@ ANTHROPIC = Dialect(
         "tools",
         "tool_choice",
     },
-    read_setting=read.read_setting,
+    read_setting=everyday.read_setting,
     write=write.write,
     write_settings=write.write_settings,
     read_hoisted=("system", read.read_system),
     write_hoisted=write.write_system,
+    read_list=everyday.read_list,
     answers=Answers(
         claims=answer.claims,
         failure=answer.failure,

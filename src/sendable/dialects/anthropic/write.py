@@ -71,7 +71,7 @@ def _write_result(block: ToolResult) -> Wire:
             wire["content"] = content
     if block.error is not None:
         wire["is_error"] = block.error
-    return with_extra(wire, block.extra)
+    return Wire(wire) if block.extra is None else with_extra(wire, block.extra)
 
 
 def _write_media(block: Media) -> Wire:
@@ -106,8 +106,7 @@ def write(messages: Sequence[Message]) -> list[Wire]:
             if gathered is None:
                 gathered = []
                 out.append(Wire({"role": "user", "content": gathered}))
-            for block in message.blocks:
-                gathered.append(write_block(block))
+            gathered.extend(map(write_block, message.blocks))
             continue  # keeps: the line above wrote it
         gathered = None
         if message.intact and message.home == HOME:

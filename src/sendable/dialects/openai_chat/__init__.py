@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sendable.dialects import Answers, Dialect
-from sendable.dialects.openai_chat import answer, read, stream, write
+from sendable.dialects.openai_chat import answer, everyday, read, stream, write
 
 OPENAI_CHAT = Dialect(
     name=read.HOME,
@@ -13,7 +13,7 @@ OPENAI_CHAT = Dialect(
     after=read.AFTER,
     body_keys=read.OWN
     - {"model", "max_tokens", "temperature", "top_p", "stream", "metadata", "service_tier", "tools", "tool_choice"},
-    read_setting=read.read_setting,
+    read_setting=everyday.read_setting,
     write=write.write,
     write_settings=write.write_settings,
     answers=Answers(

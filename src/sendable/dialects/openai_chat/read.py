@@ -137,12 +137,6 @@ def read_calls(value: Leaf, at: At, context: Context) -> Sequence[Block]:
 
     Loses: ARG005, FLD001, FLD002, SHP007.
     """
-    everyday = payload.function_calls(value)
-    if everyday is not None:
-        return [
-            ToolCall(call_id, name, arguments, (at, index), raw, HOME, True)
-            for index, (call_id, name, arguments, raw) in enumerate(everyday)
-        ]
     entries = payload.objects(value)
     if entries is None:
         return () if payload.is_null(value) else (Opaque("tool_calls", at, value),)
