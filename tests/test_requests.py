@@ -659,6 +659,88 @@ ROWS = [
         ],
     ),
     Row(
+        "an id of a call of Gemini under a name of another dialect",
+        "openai-chat:kimi",
+        [
+            {"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"k": 1}, "call_id": "c"}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "r"}, "id": "c"}}]},
+        ],
+        [("IDS001", "rename", "messages[1].parts[0].function_call.call_id")],
+        [
+            {"role": "user", "content": [{"type": "text", "text": "q"}]},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {"id": "functions.f:0", "type": "function", "function": {"name": "f", "arguments": '{"k":1}'}}
+                ],
+            },
+            {"role": "tool", "tool_call_id": "functions.f:0", "content": "r"},
+        ],
+    ),
+    Row(
+        "an image between the calls of a turn that stands in two messages",
+        "bedrock-converse",
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+                    {"type": "tool_use", "id": "a", "name": "f", "input": {}},
+                ],
+            },
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "b", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "b", "content": "r"}]},
+        ],
+        [
+            ("PAR001", "synthesize", "messages[1].content[1]"),
+            ("MED005", "move", "messages[1].content[0]"),
+            ("ORD002", "move", "messages[2]"),
+        ],
+        [
+            {"role": "user", "content": [{"text": "q"}]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"toolUse": {"toolUseId": "a", "name": "f", "input": {}}},
+                    {"toolUse": {"toolUseId": "b", "name": "f", "input": {}}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "toolResult": {
+                            "toolUseId": "a",
+                            "content": [{"text": "Tool call was interrupted; no result."}],
+                            "status": "error",
+                        }
+                    },
+                    {"toolResult": {"toolUseId": "b", "content": [{"text": "r"}]}},
+                    {"text": "[from the assistant:]"},
+                    {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}},
+                ],
+            },
+        ],
+    ),
+    Row(
+        "a result of Anthropic's in a message of Chat's",
+        "anthropic",
+        [
+            ASKED,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+            {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]},
+        ],
+        [],
+        [
+            ASKED,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]},
+        ],
+    ),
+    Row(
         "as many documents as the joined message will have",
         "bedrock-converse",
         [

@@ -24,9 +24,8 @@ _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 SPELLINGS: dict[str, tuple[tuple[str, ...], ...]] = {
     "id": (
         ("id",), ("tool_use_id",), ("tool_call_id",), ("call_id",), ("toolUseId",), ("toolCallId",),
-        ("functionCall", "id"), ("functionResponse", "id"), ("toolUse", "toolUseId"), ("toolResult", "toolUseId"),
-        ("function_call", "id"), ("function_response", "id"),
-        *((node, alias) for node in ("toolUse", "toolResult") for alias in ("tool_use_id", "tool_call_id", "toolCallId", "call_id", "id")),
+        *((node, own) for node in ("functionCall", "functionResponse", "function_call", "function_response", "toolUse", "toolResult")
+          for own in ("id", "toolUseId", "tool_use_id", "tool_call_id", "toolCallId", "call_id")),
     ),
     "name": (("function", "name"), ("name",), ("toolName",), ("functionCall", "name"), ("toolUse", "name"), ("custom", "name"), ("function_call", "name"),
         ("functionResponse", "name"), ("function_response", "name")),

@@ -219,6 +219,8 @@ def _read_message(fields: Fields, role: str, at: At, context: Context) -> Messag
         # Results beside other content: the form of a user's turn.
         context.ledger.rename(SHP011, at, ("role",), old="tool", new="user")
         role, intact = "user", False
+    # Only the common envelope has a message that is a result; in a dialect whose results are blocks, the user holds them.
+    intact = intact and (role != "tool" or home in ("openai-chat", "flat"))
     return Message(role, blocks, at, fields, home, intact and not hollow, extra, kind == "text")
 
 

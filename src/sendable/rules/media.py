@@ -23,7 +23,19 @@ from sendable.codes import (
     RES002,
     Code,
 )
-from sendable.conversation import INSIDE, MEDIA, SHOWN, Block, Conversation, Media, Message, Text, ToolResult, changed
+from sendable.conversation import (
+    INSIDE,
+    MEDIA,
+    SHOWN,
+    Block,
+    Conversation,
+    Media,
+    Message,
+    Text,
+    ToolCall,
+    ToolResult,
+    changed,
+)
 from sendable.report import Ledger, Receipt
 from sendable.rules import Rule, lacks, with_messages
 
@@ -206,6 +218,10 @@ def media_out(*, of: Literal["results", "error results"], but_of: str | None = N
     return media_out
 
 
+def _holds_call(message: Message) -> bool:
+    return any(type(block) is ToolCall and block.executor == "client" for block in message.blocks)
+
+
 def _holds_result(message: Message) -> bool:
     return any(type(block) is ToolResult and block.executor == "client" for block in message.blocks)
 
@@ -247,8 +263,10 @@ def media_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
     waiting: list[Block] = []
     messages = conversation.messages
     for index, message in enumerate(messages):
-        # Nothing stands between the results of a turn, which may be in several messages.
-        between = _holds_result(message) and index + 1 < len(messages) and _holds_result(messages[index + 1])
+        # Nothing stands between the calls or the results of a turn, which may be in several messages.
+        between = (_holds_result(message) and index + 1 < len(messages) and _holds_result(messages[index + 1])) or (
+            index > 0 and _holds_call(message) and _holds_call(messages[index - 1])
+        )
         if waiting and message.role != "tool" and not between:
             if message.role == "user":
                 results = sum(type(block) is ToolResult for block in message.blocks)
