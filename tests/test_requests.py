@@ -741,6 +741,79 @@ ROWS = [
         ],
     ),
     Row(
+        "a result by name answers the call of the turn before it, and not one that has waited since an earlier turn",
+        "gemini",
+        [
+            {"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+            {"role": "model", "parts": [{"text": "again"}]},
+            {"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}, "id": "c"}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "r"}}}]},
+        ],
+        [("PAR001", "synthesize", "messages[1].parts[0]")],
+        [
+            {"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+            {
+                "role": "user",
+                "parts": [
+                    {"functionResponse": {"name": "f", "response": {"error": "Tool call was interrupted; no result."}}}
+                ],
+            },
+            {"role": "model", "parts": [{"text": "again"}]},
+            {"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}, "id": "c"}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "r"}}}]},
+        ],
+    ),
+    Row(
+        "fields of an assistant in a result",
+        "openai-chat",
+        [
+            ASKED,
+            {"role": "assistant", "content": "", "tool_calls": [WHOLE]},
+            {
+                "role": "tool",
+                "tool_call_id": "c",
+                "content": "r",
+                "tool_calls": 5,
+                "function_call": None,
+                "refusal": "no",
+            },
+        ],
+        [
+            ("SHP011", "rename", "messages[2].role"),
+            ("BLK001", "drop", "messages[2].tool_calls"),
+            ("BLK002", "degrade", "messages[2].refusal"),
+        ],
+        [
+            ASKED,
+            {"role": "assistant", "content": "", "tool_calls": [WHOLE]},
+            {"role": "tool", "tool_call_id": "c", "content": "r"},
+            {"role": "user", "content": "no"},
+        ],
+    ),
+    Row(
+        "results in a message of a role that nobody has",
+        "flat",
+        [
+            ASKED,
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"k": 1}, "id": "c"}}]},
+            {"role": "robot", "parts": [{"functionResponse": {"name": "f", "response": {"output": "r"}, "id": "c"}}]},
+        ],
+        [("SHP011", "rename", "messages[2].role")],
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"tool_call_id": "c", "name": "f", "arguments": {"k": 1}}],
+            },
+            {"role": "tool", "content": "r", "tool_call_id": "c"},
+        ],
+    ),
+    Row(
         "as many documents as the joined message will have",
         "bedrock-converse",
         [

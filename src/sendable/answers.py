@@ -44,6 +44,7 @@ from sendable.rules.answers import given_id, without_envelope
 from sendable.rules.reasoning import issuer_of
 from sendable.soundness import loads, sound
 from sendable.stream import (
+    DELTAS,
     ArgumentsDelta,
     BlockEvent,
     BlockKind,
@@ -387,6 +388,8 @@ class StreamReader:
 
         Loses: STM003, STM004 (a note).
         """
+        if len(events) == 1 and type(events[0]) in DELTAS and self._transitions.step(events[0]) is None:
+            return events
         out: list[Event] = []
         for event in events:
             if not self._transitions.started and type(event) not in (MessageStart, UnknownEvent):
@@ -536,6 +539,14 @@ class StreamWriter:
         if wrong is not None:
             self._ledger.fault(STM003, (), None, found=wrong)
             return []
+        if type(event) is TextDelta or type(event) is ReasoningDelta or type(event) is ArgumentsDelta:
+            index = event.index
+            if self._open[index].live and self._is_next(index):
+                # The everyday case: more of the block whose turn it is.
+                own = self._indices[index]
+                numbered = event if own == index else msgspec.structs.replace(event, index=own)
+                return list(self._writer.feed(numbered, self._ledger))
+            return self._write(self._ordered(index, self._held(event)))
         if type(event) is UnknownEvent:
             return []  # keeps: what it added to a block is in that block's end
         if type(event) is MessageStart:
@@ -610,15 +621,18 @@ class StreamWriter:
             conversation = rule(conversation, self._ledger)
         return tuple(block for message in conversation.messages for block in message.blocks)
 
+    def _is_next(self, index: int) -> bool:
+        """Whether more of a block may go out at once: nothing of it waits, and no block before it is open."""
+        if not self._answers.one_at_a_time:
+            return True
+        waiting = self._waiting
+        return not waiting.get(index, True) and next(iter(waiting)) == index
+
     def _ordered(self, index: int, events: list[BlockEvent]) -> list[BlockEvent]:
         """The events with the indices of this stream, each block after the other where the dialect has them so."""
         if not self._answers.one_at_a_time:
             return [self._numbered(event) for event in events]
-        waiting = self._waiting.setdefault(index, [])
-        if not waiting and index in self._open and next(iter(self._waiting)) == index:
-            # The everyday case: more of the block whose turn it is.
-            return [self._numbered(event) for event in events]
-        waiting.extend(events)
+        self._waiting.setdefault(index, []).extend(events)
         out: list[BlockEvent] = []
         while self._waiting:
             first = next(iter(self._waiting))

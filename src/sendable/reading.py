@@ -271,21 +271,34 @@ def _holds_results(content: Leaf) -> bool:
 def _read_result(fields: Fields, role: str, at: At, content: Leaf, context: Context) -> Message:
     """A `role: tool` message, or a legacy `role: function` one: the message is the result.
 
-    Loses: SHP007.
+    Loses: SHP007, SHP011.
     """
     # The form is the same in Chat and flat.
     home = context.home if context.home == "flat" else "openai-chat"
     blocks = read_content(content, (at, "content"), context)
-    call_id, key, gone = identifier(fields, "tool_call_id", at, context)
-    legacy = role == "function" and key is None
+    call_id, key_of_id, gone = identifier(fields, "tool_call_id", at, context)
+    legacy = role == "function" and key_of_id is None
     named = legacy and payload.kind(fields.get("name")) in ("text", "null")
-    extra = remaining(fields, ("role", "content", "tool_call_id", *gone, *(("name",) if named else ())))
+    # Fields that hold blocks of their own belong to an assistant: what is in them stands beside the result.
+    beside: list[Block] = []
+    hollow = False
+    owned = [key for key in fields if key in context.after or key in context.before]  # keeps: read below
+    for key in owned:
+        read_field = context.after.get(key) or context.before[key]
+        read_in = read_field(fields[key], (at, key), context)
+        beside.extend(read_in)
+        hollow = hollow or (not read_in and _is_hollow(fields[key], key, context))
+    known = ("role", "content", "tool_call_id", *gone, *owned, *(("name",) if named else ()))
+    extra = remaining(fields, known)
     kind = payload.kind(content)
-    intact = role == "tool" and key == "tool_call_id" and not gone and kind in ("text", "list")
+    intact = role == "tool" and key_of_id == "tool_call_id" and not gone and not hollow and kind in ("text", "list")
     for block in blocks:
         intact = intact and ((block.home == home and block.intact) or (kind == "text" and type(block) is Text))
     name = fields.get("name")
     result = ToolResult(call_id, blocks, at, fields, home, intact, extra, payload.string(name), by_name=legacy)
+    if beside:
+        context.ledger.rename(SHP011, at, ("role",), old=role, new="user")
+        return Message("user", (result, *beside), at, fields, home, False)
     return Message("tool", (result,), at, fields, home, intact)
 
 

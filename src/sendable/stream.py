@@ -106,6 +106,9 @@ class UnknownEvent(msgspec.Struct, frozen=True, gc=False):
 BlockEvent: TypeAlias = BlockStart | TextDelta | ReasoningDelta | SignatureDelta | ArgumentsDelta | BlockStop
 Event: TypeAlias = MessageStart | BlockEvent | MessageStop | UnknownEvent
 
+DELTAS: frozenset[type] = frozenset({TextDelta, ReasoningDelta, ArgumentsDelta})
+"""What nearly every event of a stream is: more of a block."""
+
 INSIDE: dict[type, frozenset[BlockKind]] = {
     TextDelta: frozenset({"text", "refusal"}),
     ReasoningDelta: frozenset({"reasoning"}),
@@ -132,6 +135,9 @@ class Transitions:
     def step(self, event: Event) -> str | None:
         """None for a legal event, which is then taken; else what is wrong with it."""
         kind = type(event)
+        if kind in DELTAS and not self.ended and self.open.get(event.index) in INSIDE[kind]:  # type: ignore[union-attr]
+            # The everyday case: more of a block that is open.
+            return None
         if self.ended:
             return None if kind is UnknownEvent else f"{kind.__name__} after MessageStop"
         if type(event) is UnknownEvent:

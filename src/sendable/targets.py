@@ -112,6 +112,7 @@ from sendable.rules.shape import (
     known_roles,
     no_developer,
     participants_named,
+    results_from_user,
     something_to_send,
     tools_answer,
 )
@@ -254,6 +255,7 @@ def _flat(options: Options, model: str | None) -> list[Rule]:
         foreign_state("flat", STATES),
         ordinary_calls(responses_fit.ORDINARY),
         *((demote_system,) if options.system_role is False else ()),
+        results_from_user,
         flat_content,
         _ONE_RESULT,
         whole_turns("openai-responses", flat_fit.place(options)),

@@ -11,7 +11,8 @@ from google import genai
 from google.genai import errors, types
 
 import sendable
-from sendable.stream import WireEvent
+from sendable.conversation import Text
+from sendable.stream import BlockStop, MessageStop, WireEvent
 from tests.answers.loopback import provider
 from tests.answers.spoken import SPOKEN
 from tests.answers.test_anthropic import streamed
@@ -87,3 +88,22 @@ def test_an_error_in_the_middle_is_told_in_the_words_of_google() -> None:
     assert wire[-1] == WireEvent(None, error)
     with provider(wire) as url, client(url) as google, pytest.raises(errors.ServerError):
         list(google.models.generate_content_stream(model="m", contents="Where?"))
+
+
+@pytest.mark.parametrize("odd", [[], "said", 7, {"unknown": 1}], ids=repr)
+def test_a_part_that_is_none_ends_the_text_before_it(odd: Any) -> None:
+    """Nothing of what comes behind it is lost, and the stream ends."""
+    chunks = [[{"text": "a"}], [odd], [{"text": "b"}]]
+    reader = sendable.StreamReader("gemini")
+    events = [
+        event
+        for parts in chunks
+        for event in reader.feed({"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}]})
+    ]
+    events += reader.feed({"candidates": [{"finishReason": "STOP", "index": 0}]})
+    events += reader.close()
+    assert not reader.report.entries
+    stops = [event for event in events if isinstance(event, BlockStop)]
+    assert [stop.index for stop in stops] == [0, 1, 2]
+    assert [stop.block.text for stop in (stops[0], stops[2]) if isinstance(stop.block, Text)] == ["a", "b"]
+    assert isinstance(events[-1], MessageStop)

@@ -122,10 +122,11 @@ def _known_by_name(conversation: Conversation, ledger: Ledger) -> Conversation:
                             by_id[_key(block)] = []
                 else:
                     found = _next(by_name.get((True, block.name if type(block.name) is str else None)))
-                    if found is None:
-                        found = _next(by_name.get((False, name)) if name is not None else everyone)
-                        if found is not None:
-                            new[index, number] = _of(found.call, block, name)
+                    other = _next(by_name.get((False, name)) if name is not None else everyone)
+                    if other is not None and (found is None or other.run > found.run):
+                        # A call of a later turn is nearer than one that has waited since an earlier one.
+                        found = other
+                        new[index, number] = _of(found.call, block, name)
                 if found is not None:
                     found.answered = True
     if not new:

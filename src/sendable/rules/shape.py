@@ -5,6 +5,7 @@ from __future__ import annotations
 from sendable import payload
 from sendable.codes import FLD001, SHP004, SHP005, SHP006, SHP011, SHP012
 from sendable.conversation import (
+    MIXED,
     ROLES,
     STRANGE,
     Block,
@@ -47,6 +48,24 @@ def known_roles(conversation: Conversation, ledger: Ledger) -> Conversation:
             messages.append(changed(message, role=role))
         else:
             ledger.drop(SHP004, message, role=message.role[:40])
+    return with_messages(conversation, messages)
+
+
+def results_from_user(conversation: Conversation, ledger: Ledger) -> Conversation:
+    """A message of a role that nobody has is the user's if it holds results: what is written of it are the results, which have no role.
+
+    For the one target that keeps such roles.
+
+    Loses: SHP011.
+    """
+    if lacks(conversation, STRANGE) or lacks(conversation, MIXED):
+        return conversation
+    messages: list[Message] = []
+    for message in conversation.messages:
+        if message.role not in ROLES and any(type(block) is ToolResult for block in message.blocks):
+            ledger.rename(SHP011, message, "role", old=message.role[:40], new="user")
+            message = changed(message, role="user")
+        messages.append(message)
     return with_messages(conversation, messages)
 
 

@@ -66,7 +66,8 @@ class GeminiReader:
             name = TOP.get(key, key)
             if name == "candidates":
                 listed = payload.items(value) or ()
-            elif value is not None:
+            elif value is not None and (type(value) is not str or value != self._top.get(name)):
+                # Most of what stands beside the parts is said again in every chunk.
                 self._top[name] = value if name not in self._top else merged(self._top[name], value)
         if not self._begun:
             self._begun = True
@@ -151,7 +152,7 @@ class _Candidate:
                 content = payload.fields(value)
                 if content is not None:
                     self._add_content(content, out)
-            elif value is not None:
+            elif value is not None and not (key == "index" and value == self._fields.get(key)):
                 name = CANDIDATE.get(key, key)
                 if name not in self._fields:
                     self._fields[name] = value
@@ -176,6 +177,7 @@ class _Candidate:
                 self._add_part(part, out)
             elif part is not None:
                 out.append(UnknownEvent(part))
+                self.close(out, True)
                 self._add_whole({"text": part} if type(part) is str else {"unknown": part}, out)
 
     def _add_part(self, part: dict[str, Any], out: list[Event]) -> None:

@@ -64,7 +64,7 @@ _LATER = ("response.completed", "response.incomplete", "response.failed", "respo
 class _Item:
     """One item of the output. `index`: of its block, where it is one block; `parts`: of the open parts of a message, by their place."""
 
-    __slots__ = ("begun", "done", "fields", "index", "open", "sent", "thoughts")
+    __slots__ = ("begun", "done", "fields", "index", "open", "pieces", "sent", "thoughts")
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self.fields = fields
@@ -72,9 +72,25 @@ class _Item:
         # The parts of a message that have begun and have not ended, by their place in it; and those that have.
         self.open: dict[int, int] = {}
         self.begun: set[int] = set()
-        self.sent = ""
+        # The pieces of the text that the last part holds under a key; of a call's arguments; and of which part of a reasoning the last words
+        # were. Put together once, since a text that grows by every event would be copied by every event.
+        self.pieces: tuple[dict[str, Any], str, list[str]] | None = None
+        self.sent: list[str] = []
         self.thoughts: tuple[str, int] | None = None
         self.done = False
+
+    def add(self, part: dict[str, Any], key: str, text: str) -> None:
+        """More of the text that a part holds under a key."""
+        if self.pieces is None or self.pieces[0] is not part:
+            self.settle()
+            self.pieces = (part, key, [payload.string(part.get(key)) or ""])
+        self.pieces[2].append(text)
+
+    def settle(self) -> None:
+        """Put the pieces together: before this, the part that they belong to does not hold all of its text."""
+        if self.pieces is not None:
+            part, key, texts = self.pieces
+            part[key], self.pieces = "".join(texts), None
 
 
 class ResponsesReader:
@@ -208,11 +224,13 @@ class ResponsesReader:
             return out
         index = entry.open[inner]
         if key is not None:
-            whole = payload.string(event.get("delta" if step == "delta" else key)) or ""
-            before = payload.string(have.get(key)) or ""
-            more = whole if step == "delta" else whole[len(before) :] if whole.startswith(before) else ""
+            more = payload.string(event.get("delta" if step == "delta" else key)) or ""
+            if step != "delta":
+                entry.settle()
+                before = payload.string(have.get(key)) or ""
+                more = more[len(before) :] if more.startswith(before) else ""
             if more:
-                have[key] = before + more
+                entry.add(have, key, more)
                 out.append(TextDelta(index, more))
         elif step == "done":
             out += self._completed(place, inner, part)
@@ -233,6 +251,7 @@ class ResponsesReader:
     def _completed(self, place: int, inner: int, part: Fields) -> list[Event]:
         """A part as it is when it ends. Its text is what was streamed, unless more of it comes now."""
         entry = self._items[place]
+        entry.settle()
         have, index = entry.fields["content"][inner], entry.open[inner]
         key = _PARTS[have["type"]][1]
         if payload.string(part.get("type")) != have["type"]:
@@ -247,6 +266,7 @@ class ResponsesReader:
 
     def _part_ends(self, place: int, inner: int, whole: bool) -> list[Event]:
         entry = self._items[place]
+        entry.settle()
         index = entry.open.pop(inner)
         entry.begun.add(inner)
         return [BlockStop(index, _part(entry.fields["content"][inner], ("output", place, "content", inner)), whole)]
@@ -262,16 +282,14 @@ class ResponsesReader:
             entry.thoughts = (key, inner)
         elif not first:
             inner = -1
-        kind = "summary_text" if key == "summary" else "reasoning_text"
-        parts = entry.fields[key] = list(payload.items(entry.fields.get(key)) or ())
         if inner >= 0:
             if not first:
                 out.append(ReasoningDelta(entry.index, "\n\n"))
-            parts.append({"type": kind, "text": text})
-        else:
-            last = payload.fields(parts[-1]) or {} if parts else {}
-            parts[-1:] = [{"type": kind, "text": f"{payload.string(last.get('text')) or ''}{text}"}]
-        return [*out, ReasoningDelta(entry.index, text)]
+            parts = entry.fields[key] = list(payload.items(entry.fields.get(key)) or ())
+            parts.append({"type": "summary_text" if key == "summary" else "reasoning_text", "text": ""})
+        entry.add(entry.fields[key][-1], "text", text)
+        out.append(ReasoningDelta(entry.index, text))
+        return out
 
     def _argument(self, place: int, step: str, key: str, event: Fields) -> list[Event]:
         entry = self._items[place]
@@ -279,10 +297,10 @@ class ResponsesReader:
         if entry.done or entry.index is None or known is None or known[1] != key:
             return []
         if step == "done":
-            entry.fields[key] = payload.string(event.get(key)) or entry.sent
+            entry.fields[key] = payload.string(event.get(key)) or "".join(entry.sent)
             return []
         text = payload.string(event.get("delta")) or ""
-        entry.sent += text
+        entry.sent.append(text)
         return [ArgumentsDelta(entry.index, text)] if text else []
 
     def _finished(self, place: int, item: Fields, whole: bool) -> list[Event]:
@@ -294,18 +312,19 @@ class ResponsesReader:
         if entry.index is None:
             return out + self._message_ends(place, item, whole)
         entry.done = True
-        old, entry.fields = entry.fields, dict(item)
+        entry.settle()
+        old, entry.fields, sent = entry.fields, dict(item), "".join(entry.sent)
         index, kind, repaired = entry.index, payload.string(item.get("type")) or "", False
         if kind in _CALLS:
             key = _CALLS[kind][1]
             said = item.get(key)
             if kind in ("function_call", "custom_tool_call"):
-                last = payload.string(said) or payload.string(old.get(key)) or entry.sent
-                if last.startswith(entry.sent):
-                    out += [ArgumentsDelta(index, last[len(entry.sent) :])] if last != entry.sent else []
+                last = payload.string(said) or payload.string(old.get(key)) or sent
+                if last.startswith(sent):
+                    out += [ArgumentsDelta(index, last[len(sent) :])] if last != sent else []
                 else:
                     repaired = True
-                    last = entry.sent if _is_json(entry.sent) or not _is_json(last) else last
+                    last = sent if _is_json(sent) or not _is_json(last) else last
                 entry.fields[key] = last
             for name in ("call_id", "name"):
                 if name in old and not item.get(name):
@@ -357,16 +376,19 @@ class ResponsesReader:
     def _cut(self, place: int) -> dict[str, Any]:
         """An item that does not go on, with all that came of it."""
         entry = self._items[place]
+        entry.settle()
         fields = dict(entry.fields)
         kind = payload.string(fields.get("type")) or ""
         if kind in ("function_call", "custom_tool_call") and entry.sent:
-            fields[_CALLS[kind][1]] = entry.sent
+            fields[_CALLS[kind][1]] = "".join(entry.sent)
         if fields.get("status") == "in_progress":
             fields["status"] = "incomplete"
         return fields
 
     def body(self) -> dict[str, Any]:
         """The response as it would have come in one piece."""
+        for item in self._items.values():
+            item.settle()
         output = [self._items[place].fields for place in sorted(self._items)]
         return {"object": "response", "status": "in_progress", **self._response, "output": output}
 
@@ -438,7 +460,8 @@ class ResponsesWriter:
         self._item: dict[str, Any] | None = None
         self._own: Fields | None = None
         self._parts = 0
-        self._sent = ""
+        # The pieces of what was said of the open part or item.
+        self._sent: list[str] = []
 
     def feed(self, event: MessageStart | BlockEvent, ledger: Ledger) -> Sequence[WireEvent]:
         """The events of Responses for one neutral event.
@@ -468,12 +491,26 @@ class ResponsesWriter:
         self._sequence += 1
         return out
 
+    def _more(self, kind: str, place: str | None, text: str) -> dict[str, Any]:
+        """The fields of an event that says more of the open item, as `_of_item` has them; nothing in it has to be detached."""
+        event: dict[str, Any] = {
+            "type": kind,
+            "sequence_number": self._sequence,
+            "item_id": (self._item or {}).get("id"),
+            "output_index": len(self._items),
+        }
+        self._sequence += 1
+        if place is not None:
+            event[place] = self._parts if place == "content_index" else 0
+        event["delta"] = text
+        return event
+
     def _of_item(self, kind: str, **fields: Any) -> WireEvent:
         item = self._item or {}
         return self._event(kind, item_id=item.get("id"), output_index=len(self._items), **fields)
 
     def _added(self, item: dict[str, Any]) -> WireEvent:
-        self._item, self._sent = item, ""
+        self._item, self._sent = item, []
         return self._event("response.output_item.added", output_index=len(self._items), item=item)
 
     def _done(self, item: dict[str, Any]) -> WireEvent:
@@ -506,7 +543,7 @@ class ResponsesWriter:
                 else {"type": key, key: ""}
             )
             (self._item or {})["content"].append(part)
-            self._sent = ""
+            self._sent = []
             return [*out, self._of_item("response.content_part.added", content_index=self._parts, part=part)]
         if event.kind == "opaque" or event.kind == "media" or event.sealed:
             return []  # keeps: written whole, at its end
@@ -515,7 +552,7 @@ class ResponsesWriter:
             name = own or item_id(self._name, place, "rs")
             return [*out, self._added({"id": name, "type": "reasoning", "summary": []})]
         if event.call_kind != "function":
-            self._sent = ""
+            self._sent = []
             return out  # keeps: written whole, at its end
         item = {
             "id": own or item_id(self._name, place, "fc"),
@@ -529,24 +566,29 @@ class ResponsesWriter:
 
     def _text(self, text: str) -> list[WireEvent]:
         part = (self._item or {})["content"][-1]
-        self._sent += text
+        self._sent.append(text)
         if part["type"] == "refusal":
-            return [self._of_item("response.refusal.delta", content_index=self._parts, delta=text)]
-        return [self._of_item("response.output_text.delta", content_index=self._parts, delta=text, logprobs=[])]
+            return [WireEvent("response.refusal.delta", self._more("response.refusal.delta", "content_index", text))]
+        event = self._more("response.output_text.delta", "content_index", text)
+        event["logprobs"] = []
+        return [WireEvent("response.output_text.delta", event)]
 
     def _arguments(self, text: str) -> list[WireEvent]:
         if self._item is None or not text:
             return []  # keeps: the item's end has all of it
-        self._sent += text
-        return [self._of_item("response.function_call_arguments.delta", delta=text)]
+        self._sent.append(text)
+        kind = "response.function_call_arguments.delta"
+        return [WireEvent(kind, self._more(kind, None, text))]
 
     def _thought(self, text: str) -> list[WireEvent]:
         out: list[WireEvent] = []
         if not self._sent:
             empty = {"type": "summary_text", "text": ""}
             out.append(self._of_item("response.reasoning_summary_part.added", summary_index=0, part=empty))
-        self._sent += text
-        return [*out, self._of_item("response.reasoning_summary_text.delta", summary_index=0, delta=text)]
+        self._sent.append(text)
+        kind = "response.reasoning_summary_text.delta"
+        out.append(WireEvent(kind, self._more(kind, "summary_index", text)))
+        return out
 
     def _ended(self, event: BlockStop) -> list[WireEvent]:
         block = event.block
@@ -577,19 +619,19 @@ class ResponsesWriter:
         if not event.whole and "status" in item:
             item["status"] = "incomplete"
         if type(block) is Reasoning and self._sent:
-            part = {"type": "summary_text", "text": self._sent}
-            out.append(self._of_item("response.reasoning_summary_text.done", summary_index=0, text=self._sent))
+            part = {"type": "summary_text", "text": "".join(self._sent)}
+            out.append(self._of_item("response.reasoning_summary_text.done", summary_index=0, text=part["text"]))
             out.append(self._of_item("response.reasoning_summary_part.done", summary_index=0, part=part))
         elif type(block) is ToolCall:
-            said = item["arguments"] = block.arguments_text if event.repaired or not self._sent else self._sent
+            said = item["arguments"] = block.arguments_text if event.repaired or not self._sent else "".join(self._sent)
             out.append(self._of_item("response.function_call_arguments.done", arguments=said, name=item["name"]))
         return [*out, self._done(item)]
 
     def _part_ended(self, part: dict[str, Any]) -> list[WireEvent]:
-        content = (self._item or {})["content"]
+        content, said = (self._item or {})["content"], "".join(self._sent)
         key = "refusal" if content[-1]["type"] == "refusal" else "text"
         # What was said is said: a block that became another kind at its end keeps the text that went out.
-        part = {**part, key: self._sent} if key in part else {**content[-1], key: self._sent}
+        part = {**part, key: said} if key in part else {**content[-1], key: said}
         content[-1] = part
         more: dict[str, Any] = {"logprobs": []} if key == "text" else {}
         out: list[WireEvent] = []
@@ -603,7 +645,7 @@ class ResponsesWriter:
                 )
             )
         name = "output_text" if key == "text" else "refusal"
-        out.append(self._of_item(f"response.{name}.done", content_index=self._parts, **{key: self._sent}, **more))
+        out.append(self._of_item(f"response.{name}.done", content_index=self._parts, **{key: said}, **more))
         out.append(self._of_item("response.content_part.done", content_index=self._parts, part=part))
         self._parts += 1
         return out
