@@ -135,9 +135,11 @@ class Transitions:
     def step(self, event: Event) -> str | None:
         """None for a legal event, which is then taken; else what is wrong with it."""
         kind = type(event)
-        if kind in DELTAS and not self.ended and self.open.get(event.index) in INSIDE[kind]:  # type: ignore[union-attr]
+        if type(event) is TextDelta or type(event) is ReasoningDelta or type(event) is ArgumentsDelta:
             # The everyday case: more of a block that is open.
-            return None
+            within = self.open.get(event.index)
+            if within is not None and within in INSIDE[kind] and not self.ended:
+                return None
         if self.ended:
             return None if kind is UnknownEvent else f"{kind.__name__} after MessageStop"
         if type(event) is UnknownEvent:
