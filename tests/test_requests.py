@@ -84,6 +84,16 @@ def seen(detail: str) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": URL, "detail": detail}}
 
 
+CITED = {
+    "type": "char_location",
+    "cited_text": "x",
+    "document_index": 0,
+    "document_title": None,
+    "start_char_index": 0,
+    "end_char_index": 1,
+}
+HIT = {"type": "web_search_result", "url": "https://example.com", "title": "t", "encrypted_content": "e"}
+
 ROWS = [
     Row(
         "the pieces of a call: the index of each, and what else a piece holds",
@@ -811,6 +821,105 @@ ROWS = [
                 "tool_calls": [{"tool_call_id": "c", "name": "f", "arguments": {"k": 1}}],
             },
             {"role": "tool", "content": "r", "tool_call_id": "c"},
+        ],
+    ),
+    Row(
+        "instructions in the field and in front of the list",
+        "anthropic",
+        {"max_tokens": 1, "system": "a", "messages": [{"role": "system", "content": "b"}, ASKED]},
+        [],
+        {
+            "max_tokens": 1,
+            "system": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+            "messages": [ASKED],
+        },
+    ),
+    Row(
+        "citations that are none, and fields that no citation has",
+        "anthropic",
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [
+                    {
+                        "type": "text",
+                        "text": "x",
+                        "citations": [{**CITED, "tool_calls": 1, "index": None}, {**CITED, "type": None}, "x"],
+                    },
+                    {"type": "text", "text": "y", "citations": {"enabled": True}},
+                ],
+            },
+            ASKED,
+        ],
+        [
+            ("FLD001", "strip", "messages[1].content[0].citations[0].tool_calls"),
+            ("FLD010", "strip", "messages[1].content[0].citations[1]"),
+            ("FLD010", "strip", "messages[1].content[0].citations[2]"),
+            ("FLD010", "strip", "messages[1].content[1].citations"),
+        ],
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "x", "citations": [CITED]}, {"type": "text", "text": "y"}],
+            },
+            ASKED,
+        ],
+    ),
+    Row(
+        "what a search found, with fields that it does not have, and what no search finds",
+        "anthropic",
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}},
+                    {
+                        "type": "web_search_tool_result",
+                        "tool_use_id": "srvtoolu_1",
+                        "content": [{**HIT, "index": None, "rank": 3}],
+                    },
+                    {"type": "server_tool_use", "id": "srvtoolu_2", "name": "web_search", "input": {"query": "q"}},
+                    {
+                        "type": "web_search_tool_result",
+                        "tool_use_id": "srvtoolu_2",
+                        "content": {"type": "text", "text": "x"},
+                    },
+                    {"type": "text", "text": "y"},
+                ],
+            },
+            ASKED,
+        ],
+        [
+            ("FLD001", "strip", "messages[1].content[1].content[0].rank"),
+            ("BLK001", "drop", "messages[1].content[3]"),
+            ("PAR008", "drop", "messages[1].content[2].id"),
+        ],
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}},
+                    {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [HIT]},
+                    {"type": "text", "text": "y"},
+                ],
+            },
+            ASKED,
+        ],
+    ),
+    Row(
+        "a media type that is none, of a file that stands elsewhere",
+        "anthropic",
+        [{"role": "user", "parts": [{"fileData": {"mimeType": "any text!", "fileUri": "https://example.com/x.pdf"}}]}],
+        [("MED003", "degrade", "messages[0].parts[0].fileData.mimeType")],
+        [
+            {
+                "role": "user",
+                "content": [{"type": "document", "source": {"type": "url", "url": "https://example.com/x.pdf"}}],
+            }
         ],
     ),
     Row(

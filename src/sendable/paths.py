@@ -42,7 +42,8 @@ SPELLINGS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("functionResponse", "response", "error"), ("function_response", "response", "error")),
     "media_type": (
         ("source", "media_type"), ("inlineData", "mimeType"), ("inline_data", "mime_type"), ("inlineData", "mime_type"),
-        ("inline_data", "mimeType"), ("input_audio", "format"), ("image", "format"), ("document", "format"), ("video", "format"),
+        ("inline_data", "mimeType"),
+        *((node, own) for node in ("fileData", "file_data") for own in ("mimeType", "mime_type")), ("input_audio", "format"), ("image", "format"), ("document", "format"), ("video", "format"),
         ("audio", "format"),
     ),
     "title": (("title",), ("filename",), ("file", "filename"), ("document", "name")),

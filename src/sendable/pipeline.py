@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any, final
 
 import msgspec
@@ -302,7 +303,8 @@ def _is_native(run: Run) -> bool:
         return False
     messages = conversation.messages
     # System messages of the list itself still have to go to the target's own field.
-    if run.target.hoists and any(message.role in INSTRUCTING and len(message.at) > 1 for message in messages[:1]):
+    leading = takewhile(lambda message: message.role in INSTRUCTING, messages)
+    if run.target.hoists and any(len(message.at) > 1 for message in leading):
         return False
     return all([message.intact and message.home == name for message in messages]) and all(
         [setting.intact and setting.home == name for setting in conversation.settings]

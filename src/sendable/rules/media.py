@@ -60,7 +60,10 @@ def tidy(block: Media, ledger: Ledger) -> Media | Receipt:
     Loses: MED003, MED004.
     """
     if block.source != "base64":
-        return block
+        if block.media_type is None or _MEDIA_TYPE.fullmatch(block.media_type):
+            return block
+        ledger.degrade(MED003, block, paths.spelled(block.raw, "media_type"), was=None, now=None)
+        return changed(block, media_type=None)
     split = payload.split_data_url(block.data)
     data = block.data if split is None else split[1]
     media_type = block.media_type

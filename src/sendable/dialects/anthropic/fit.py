@@ -20,6 +20,7 @@ from sendable.conversation import (
     ToolResult,
     changed,
 )
+from sendable.dialects.anthropic.nested import fit_citations, fit_found
 from sendable.dialects.anthropic.read import HOME, KEYS
 from sendable.options import Options
 from sendable.report import Ledger, Receipt
@@ -100,33 +101,20 @@ def _fit_content(result: ToolResult, ledger: Ledger) -> ToolResult:
     return result if len(kept) == len(result.content) else changed(result, content=tuple(kept))
 
 
-def _is_server_content(block: ToolResult) -> bool:
-    """Whether a server's result has content: an object, a list, or for MCP a text (appendix B); search results with their sealed content."""
-    content = payload.members(block.raw).get("content")
-    kind = payload.kind(content)
-    if block.kind == "web_search_tool_result" and kind == "list":
-        entries = [payload.fields(entry) or {} for entry in payload.items(content) or ()]
-        return all(
-            payload.string(entry.get("type")) == "web_search_result"
-            and all(payload.kind(entry.get(key)) == "text" for key in ("encrypted_content", "title", "url"))
-            for entry in entries
-        )
-    return kind in ("object", "list") or block.kind == "mcp_tool_result"
-
-
 def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
     """Every block as Messages has it: arguments as an object, reasoning only with the issuer's own signature.
 
     Where another vendor is the issuer, it hosts no tools: «its own `*_tool_result` server blocks» are what MiniMax does not take (section 9,
     measured 2026-09).
 
-    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, IDS004, MED001, MED002, MED003, MED004, PAR005, RSN002, RSN012, RSN004, RSN005, RSN006.
+    Loses: ARG001, ARG002, ARG004, ARG006, BLK001, BLK002, BLK003, FLD001, FLD010, IDS004, MED001, MED002, MED003, MED004, PAR005, RSN002, RSN012, RSN004, RSN005, RSN006.
     """
     here = place(options)
 
     def fit_block(block: Block, message: Message, ledger: Ledger) -> Block | Receipt:
         if type(block) is Text:
-            return block
+            cited = block.home == HOME and block.extra is not None and "citations" in block.extra
+            return fit_citations(block, ledger) if cited else block
         if type(block) is ToolCall:
             if block.executor == "provider":
                 if block.home != HOME or issuer != ISSUER:
@@ -142,9 +130,10 @@ def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
                 return misplaced(block, ledger) if message.role in INSTRUCTING else _fit_content(block, ledger)
             if block.home != HOME or issuer != ISSUER:
                 return drop_call(BLK002, block, ledger, kind=block.kind)
-            if not _is_server_content(block):
+            found = fit_found(block, ledger)
+            if found is None:
                 return drop_call(BLK001, block, ledger, kind=block.kind)
-            return block if message.role == "assistant" else misplaced(block, ledger)
+            return found if message.role == "assistant" else misplaced(found, ledger)
         if type(block) is Reasoning:
             return (
                 fit_signed(block, issuer, options, ledger) if message.role == "assistant" else misplaced(block, ledger)
