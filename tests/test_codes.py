@@ -318,6 +318,7 @@ ELSEWHERE = {
     "FLD009": ("rules/continuation.py", "the same"),
     "LIM005": ("targets.py", "the code of a limit that one rule of media counts for several kinds"),
     "RSN014": ("rules/continuation.py", "it goes by the ids of items"),
+    "RSP009": ("dialects/__init__.py", "clients of three dialects demand an id, and one function makes it"),
     "SHP013": ("pipeline.py", "bytes that are no JSON reach no rule"),
 }
 """Codes that another file than their family's decides, and why."""

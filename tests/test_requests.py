@@ -923,6 +923,70 @@ ROWS = [
         ],
     ),
     Row(
+        "entries of a result that are no blocks",
+        "anthropic",
+        [
+            ASKED,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [5, "r"]}]},
+        ],
+        [],
+        [
+            ASKED,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "c",
+                        "content": [{"type": "text", "text": "5"}, {"type": "text", "text": "r"}],
+                    }
+                ],
+            },
+        ],
+    ),
+    Row(
+        "a field of an assistant's message in instructions",
+        "openai-chat",
+        [{"role": "system", "content": None, "audio": {"id": "a"}}, ASKED],
+        [("BLK003", "drop", "messages[0].audio")],
+        [{"role": "system", "content": ""}, ASKED],
+    ),
+    Row(
+        "a phase of a message that is not the assistant's, and an item with an id whose content is a text",
+        "openai-responses",
+        {
+            "input": [
+                {"role": "developer", "content": "x", "phase": "final_answer"},
+                {
+                    "type": "message",
+                    "id": "msg_1",
+                    "status": "completed",
+                    "role": "assistant",
+                    "content": "y",
+                    "phase": "commentary",
+                },
+                {"role": "user", "content": "z"},
+            ]
+        },
+        [("FLD001", "strip", "input[0].phase")],
+        {
+            "input": [
+                {"type": "message", "role": "developer", "content": "x"},
+                {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": "y", "annotations": []}],
+                    "id": "msg_1",
+                    "status": "completed",
+                    "phase": "commentary",
+                },
+                {"role": "user", "content": "z"},
+            ]
+        },
+    ),
+    Row(
         "as many documents as the joined message will have",
         "bedrock-converse",
         [

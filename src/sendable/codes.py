@@ -283,7 +283,7 @@ RSP006 = _code(
 RSP007 = _code("RSP007", "stop-reason", "the target has no word for why the answer ended", strict="report")
 RSP008 = _code("RSP008", "answer-field", "the target's answers have no such field", strict="report")
 RSP009 = _code(
-    "RSP009", "given-answer-id", "the answer has no id of a form that the target's answers need", strict="report"
+    "RSP009", "given-answer-field", "the target's answers need a field that this one does not have", strict="report"
 )
 
 # STM: streams.

@@ -5,6 +5,7 @@ What must not live here: anything that is true of one dialect only, and the list
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NewType, TypeAlias, final
 
@@ -12,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from sendable import payload
-from sendable.codes import SHP007
+from sendable.codes import RSP009, SHP007
 from sendable.conversation import Block, Decoding, Fields, Message, Opaque, Reply, Setting
 from sendable.paths import At
 from sendable.payload import Leaf
@@ -142,6 +143,23 @@ class Dialect(msgspec.Struct, frozen=True, gc=False):
     handles: frozenset[str] = frozenset()
     read_list: ReadList | None = None
     answers: Answers | None = None
+
+
+def answer_id(name: str | None, prefix: str, model: str | None, created: int | None, ledger: Ledger) -> str:
+    """The id of an answer, for clients that demand one: made of what is known of the answer where it has none.
+
+    Loses: RSP009.
+    """
+    if name:
+        return name
+    made = prefix + hashed(f"{model} {created}")
+    ledger.synthesize(RSP009, (), None, missing="id", new=made)
+    return made
+
+
+def hashed(text: str) -> str:
+    """Thirty-two hexadecimal digits that are the same for the same text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 ALIASES = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id")

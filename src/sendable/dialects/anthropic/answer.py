@@ -13,7 +13,7 @@ from sendable import payload
 from sendable.carriers import as_text
 from sendable.codes import RSP004, RSP006, RSP007
 from sendable.conversation import Continuation, Decoding, Fields, Message, Reply, Stop, StopReason, ToolCall, Usage
-from sendable.dialects import ReadEntry, Wire
+from sendable.dialects import ReadEntry, Wire, answer_id
 from sendable.dialects.anthropic.read import HOME
 from sendable.dialects.anthropic.write import write as write_messages
 from sendable.errors import UpstreamError
@@ -157,7 +157,7 @@ def _extra(fields: Fields) -> dict[At, Any]:
 def write_answer(reply: Reply, messages: Sequence[Message], ledger: Ledger) -> Wire:
     """An answer in the form of Messages.
 
-    Loses: RSP007.
+    Loses: RSP007, RSP009.
     """
     written = write_messages(messages)
     content = written[0]["content"] if written else []
@@ -166,7 +166,7 @@ def write_answer(reply: Reply, messages: Sequence[Message], ledger: Ledger) -> W
         content = [Wire({"type": "text", "text": content})]
     return Wire(
         {
-            "id": answer_id(reply.id),
+            "id": answer_id(reply.id, "msg_", reply.model, reply.created, ledger),
             "type": "message",
             "role": "assistant",
             "model": reply.model or "",
@@ -183,11 +183,6 @@ def _complete(block: Wire) -> Wire:
     if block.get("type") == "thinking" and payload.is_null(block.get("signature")):
         return Wire({**block, "signature": ""})
     return block
-
-
-def answer_id(name: str | None) -> str:
-    """The answer's own id: clients of Messages take any text."""
-    return name or "msg_0"
 
 
 def stop_word(stop: Stop, ledger: Ledger) -> str:

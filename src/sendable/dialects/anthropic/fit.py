@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
-from sendable import payload
 from sendable.codes import BLK001, BLK002, IDS004, PAR005
 from sendable.conversation import (
     INSTRUCTING,

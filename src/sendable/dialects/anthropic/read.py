@@ -145,16 +145,10 @@ def read_tool_result(fields: Fields, at: At, context: Context) -> Block:
     error = None if payload.is_null(flag) else payload.is_true(flag)
     intact = (
         key == "tool_use_id" and not gone and payload.kind(flag) in ("bool", "null") and ("is_error" not in fields or error is not None)
-        and ("content" not in fields or payload.kind(fields["content"]) in ("text", "list")) and _native(content)
+        and ("content" not in fields or payload.kind(fields["content"]) in ("text", "list"))
+        and (payload.kind(fields.get("content")) == "text" or all(block.intact and block.home == HOME for block in content))
     )  # fmt: skip
     return ToolResult(call_id, content, at, fields, HOME, intact, extra, error=error)
-
-
-def _native(content: Sequence[Block]) -> bool:
-    for block in content:
-        if not (block.intact and block.home == HOME) and not (type(block) is Text and type(block.raw) is not dict):
-            return False
-    return True
 
 
 def read_server_result(kind: str) -> ReadBlock:

@@ -18,7 +18,8 @@ from sendable.conversation import (
     Text,
     ToolCall,
 )
-from sendable.dialects.anthropic.answer import answer_id, stop_word, write_usage
+from sendable.dialects import answer_id
+from sendable.dialects.anthropic.answer import stop_word, write_usage
 from sendable.dialects.anthropic.read import HOME
 from sendable.dialects.anthropic.write import write_block
 from sendable.report import Ledger
@@ -232,7 +233,7 @@ class AnthropicWriter:
         if type(event) is BlockStop:
             return self._ended(event)
         if type(event) is MessageStart:
-            return [_named("message_start", {"message": _begun(event)})]
+            return [_named("message_start", {"message": _begun(event, ledger)})]
         assert_never(event)
 
     def _delta(self, index: int, kind: str, key: str, value: Any) -> WireEvent:
@@ -299,9 +300,13 @@ def _told(error: Any) -> dict[str, Any]:
     return {"type": kind if kind in _ERRORS else "api_error", "message": message or "the provider failed"}
 
 
-def _begun(event: MessageStart) -> dict[str, Any]:
+def _begun(event: MessageStart, ledger: Ledger) -> dict[str, Any]:
+    """The message that begins.
+
+    Loses: RSP009.
+    """
     return {
-        "id": answer_id(event.id),
+        "id": answer_id(event.id, "msg_", event.model, event.created, ledger),
         "type": "message",
         "role": "assistant",
         "model": event.model or "",

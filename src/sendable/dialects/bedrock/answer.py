@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from sendable import payload
-from sendable.codes import RSP004, RSP007, RSP008
+from sendable.codes import RSP004, RSP007, RSP008, RSP009
 from sendable.conversation import Decoding, Fields, Message, Reply, Stop, StopReason, ToolCall, Usage
 from sendable.dialects import ReadEntry, Wire
 from sendable.dialects.bedrock.read import HOME
@@ -29,9 +29,10 @@ STOPS: dict[str, StopReason] = {
     "malformed_tool_use": "malformed",
     "model_context_window_exceeded": "context_window",
 }
-"""Every `stopReason` of the service model. Models of Anthropic's may say more («refusal», «pause_turn») than it lists."""
+"""Every `stopReason` of the service model (botocore 1.44.8, looked up 2026-12-01)."""
 
 _MORE: dict[str, StopReason] = {"refusal": "refusal", "pause_turn": "pause"}
+"""Words of Messages, should a model of Anthropic's say one here: the service model does not list them, and none was seen."""
 
 _WORDS: dict[StopReason, str] = {
     "end": "end_turn",
@@ -108,8 +109,8 @@ def _cut(message: Message) -> Message:
 
 
 def read_usage(usage: Fields) -> Usage:
-    """«inputTokens» stands beside what was read from and written to a cache: «Total input tokens = cacheReadInputTokens +
-    cacheWriteInputTokens + inputTokens» (Amazon Bedrock, prompt caching)."""
+    """`inputTokens` stands beside what was read from and written to a cache: «inputTokens as non-cached input, matching AWS prompt-caching
+    semantics» (opencode, pull request 38427, looked up 2026-12-01)."""
     fresh, read, written = (
         _count(usage.get(key)) for key in ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
     )
@@ -137,7 +138,7 @@ def _extra(fields: Fields, output: Fields) -> dict[At, Any]:
 def write_answer(reply: Reply, messages: Sequence[Message], ledger: Ledger) -> Wire:
     """An answer in the form of Converse. Which stop sequence was met stands where a model of Anthropic's says it.
 
-    Loses: RSP007, RSP008.
+    Loses: RSP007, RSP008, RSP009.
     """
     without_heading(reply, ledger)
     written = write_messages(messages)
@@ -145,9 +146,18 @@ def write_answer(reply: Reply, messages: Sequence[Message], ledger: Ledger) -> W
         "output": {"message": {"role": "assistant", "content": written[0]["content"] if written else []}},
         **ending(reply.stop, ledger),
         "usage": write_usage(reply.usage),
-        "metrics": {"latencyMs": 0},
+        "metrics": metrics(ledger),
     }
     return Wire(body)
+
+
+def metrics(ledger: Ledger) -> dict[str, Any]:
+    """How long the call took, which no other answer says and every one of Converse has (required in the service model, botocore 1.44.8).
+
+    Loses: RSP009.
+    """
+    ledger.synthesize(RSP009, (), None, missing="metrics.latencyMs", new=0)
+    return {"latencyMs": 0}
 
 
 def without_heading(reply: Reply, ledger: Ledger) -> None:

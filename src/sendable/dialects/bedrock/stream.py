@@ -14,7 +14,7 @@ from typing import Any, assert_never
 from sendable import payload
 from sendable.conversation import Block, Fields, Media, Opaque, Reasoning, Refusal, Signature, Text, ToolCall
 from sendable.dialects import remaining
-from sendable.dialects.bedrock.answer import ending, without_heading, write_usage
+from sendable.dialects.bedrock.answer import ending, metrics, without_heading, write_usage
 from sendable.dialects.bedrock.read import HOME
 from sendable.dialects.bedrock.write import write_block
 from sendable.report import Ledger
@@ -369,7 +369,7 @@ class BedrockWriter:
     def stop(self, event: MessageStop, carrier: Fields | None, ledger: Ledger) -> Sequence[WireEvent]:
         """The end of the answer: why, and what it cost.
 
-        Loses: RSP007, RSP008.
+        Loses: RSP007, RSP008, RSP009.
         """
         reply = event.reply
         if reply.stop.reason == "error":
@@ -383,7 +383,7 @@ class BedrockWriter:
             rest = remaining(body, known) or {}
             return [_named("messageStop", last), _named("metadata", dict(rest))]
         without_heading(reply, ledger)
-        usage = {"usage": write_usage(reply.usage), "metrics": {"latencyMs": 0}}
+        usage = {"usage": write_usage(reply.usage), "metrics": metrics(ledger)}
         return [_named("messageStop", ending(reply.stop, ledger)), _named("metadata", usage)]
 
 

@@ -30,7 +30,7 @@ from sendable.conversation import (
     ToolResult,
     Usage,
 )
-from sendable.dialects import ReadEntry, Wire
+from sendable.dialects import ReadEntry, Wire, answer_id
 from sendable.dialects.openai_chat.read import HOME
 from sendable.dialects.openai_chat.write import write_block
 from sendable.errors import UpstreamError
@@ -294,14 +294,20 @@ def write_answer(reply: Reply, messages: Sequence[Message], ledger: Ledger) -> W
     }
     if reply.stop.sequence is not None:
         choice["stop_reason"] = reply.stop.sequence
-    body: dict[str, Any] = {**heading(reply.id, reply.model, reply.created), "choices": [choice]}
+    body: dict[str, Any] = {**heading(reply.id, reply.model, reply.created, ledger), "choices": [choice]}
     usage = write_usage(reply.usage)
     return Wire(body if usage is None else {**body, "usage": usage})
 
 
-def heading(name: str | None, model: str | None, created: int | None, kind: str = "chat.completion") -> dict[str, Any]:
-    """What an answer and every chunk of one begin with. Clients of Chat take any text for an id."""
-    return {"id": name or "chatcmpl-0", "object": kind, "created": created or 0, "model": model or ""}
+def heading(
+    name: str | None, model: str | None, created: int | None, ledger: Ledger, kind: str = "chat.completion"
+) -> dict[str, Any]:
+    """What an answer and every chunk of one begin with. Clients of Chat take any text for an id, and need one.
+
+    Loses: RSP009.
+    """
+    name = answer_id(name, "chatcmpl-", model, created, ledger)
+    return {"id": name, "object": kind, "created": created or 0, "model": model or ""}
 
 
 def write_message(blocks: Sequence[Block], extra: Fields | None) -> dict[str, Any]:

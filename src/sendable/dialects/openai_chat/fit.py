@@ -225,6 +225,9 @@ def fit_block(options: Options, server: Server = OPENAI) -> FitBlock:
         if type(block) is Refusal:
             return server.refusal(block, ledger) if message.role == "assistant" else as_text(block, ledger)
         if type(block) is Opaque:
+            if message.role != "assistant" and block.home == HOME and type(block.at[-1]) is str:
+                # A field of an assistant's message, such as `audio`.
+                return misplaced(block, ledger)
             return server.opaque(block, here, ledger)
         assert_never(block)
 

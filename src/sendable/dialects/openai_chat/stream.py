@@ -462,7 +462,7 @@ class ChatWriter:
     def feed(self, event: MessageStart | BlockEvent, ledger: Ledger) -> Sequence[WireEvent]:
         """The chunks for one neutral event.
 
-        Loses: ORD003 (a move, once).
+        Loses: ORD003 (a move, once), RSP009.
         """
         if type(event) is TextDelta or type(event) is ReasoningDelta:
             return [self._said(event.index, event.text)]
@@ -476,7 +476,7 @@ class ChatWriter:
             return self._ended(event)
         if type(event) is MessageStart:
             self._home = event.home == HOME
-            self._head = heading(event.id, event.model, event.created, "chat.completion.chunk")
+            self._head = heading(event.id, event.model, event.created, ledger, "chat.completion.chunk")
             return [self._chunk({"role": "assistant", "content": None})]
         assert_never(event)
 
@@ -502,7 +502,7 @@ class ChatWriter:
     def _started(self, event: BlockStart, ledger: Ledger) -> list[WireEvent]:
         """The beginning of a block. Clients of Chat have one text and a list of calls, wherever in between a text stood.
 
-        Loses: ORD003 (a move, once).
+        Loses: ORD003 (a move, once), RSP009.
         """
         field = (event.extra or {}).get("field")
         if event.kind == "tool_call":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 
 from sendable import payload
 from sendable.carriers import as_text
-from sendable.codes import RSP004, RSP007, RSP009
+from sendable.codes import RSP004, RSP007
 from sendable.conversation import (
     Block,
     Continuation,
@@ -28,7 +27,7 @@ from sendable.conversation import (
     ToolResult,
     Usage,
 )
-from sendable.dialects import ReadEntry, Wire
+from sendable.dialects import ReadEntry, Wire, answer_id, hashed
 from sendable.dialects.openai_responses.read import HOME
 from sendable.dialects.openai_responses.write import write_block
 from sendable.errors import UpstreamError
@@ -203,7 +202,7 @@ def write_answer(reply: Reply, messages: Sequence[Message], ledger: Ledger) -> W
 
     Loses: RSP007, RSP009.
     """
-    name = answer_id(reply.id, reply.model, reply.created, ledger)
+    name = answer_id(reply.id, "resp_", reply.model, reply.created, ledger)
     output: list[dict[str, Any]] = []
     parts: list[Wire] = []
     for message in messages:
@@ -225,25 +224,9 @@ def _close(parts: list[Wire], name: str, output: list[dict[str, Any]]) -> None:
         parts.clear()
 
 
-def answer_id(name: str | None, model: str | None, created: int | None, ledger: Ledger) -> str:
-    """The answer's id; made of what is known of it where it has none, for every client of Responses demands one.
-
-    Loses: RSP009.
-    """
-    if name:
-        return name
-    made = "resp_" + _hashed(f"{model} {created}")
-    ledger.synthesize(RSP009, (), None, new=made)
-    return made
-
-
-def _hashed(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
 def item_id(name: str, ordinal: int, prefix: str) -> str:
     """The id of an item that has none: no two items of an answer share one."""
-    return f"{prefix}_{_hashed(f'{name} {ordinal}')}"
+    return f"{prefix}_{hashed(f'{name} {ordinal}')}"
 
 
 def message_item(name: str, ordinal: int, own: Fields | None) -> dict[str, Any]:

@@ -52,14 +52,14 @@ NEEDS_ID = frozenset(OPAQUE) - {"additional_tools", "configuration_update", "com
 """Items that are nothing without their id (appendix A): they cannot lose it, and go."""
 
 
-_MESSAGE = frozenset({"id", "status", "phase"})
-"""The fields of a message beside its type, role and content."""
+_MESSAGE = frozenset({"id", "status"})
+"""The fields of a message beside its type, role and content; one of an assistant has its `phase` too."""
 
 
 def place(options: Options) -> Place:
     """Closed: the request types name every field (appendix A), and what a provider adds to its answers is in none (OR27)."""
     return Place(
-        HOME, KEYS, lambda message: _MESSAGE, kind_of, frozenset({"prompt_cache_breakpoint"}), options.unknown == "keep",
+        HOME, KEYS, lambda message: _MESSAGE | {"phase"} if message.role == "assistant" else _MESSAGE, kind_of, frozenset({"prompt_cache_breakpoint"}), options.unknown == "keep",
         words={("input_image", "image_url.detail"): ("detail", frozenset({"low", "high", "auto", "original"}))},
     )  # fmt: skip
 
@@ -157,10 +157,11 @@ _SHAPED = frozenset({"annotations", "logprobs", "prompt_cache_breakpoint"})
 
 
 def has_content(message: Message) -> bool:
-    """Whether a message of this API holds its required `content`."""
+    """Whether a message of this API holds its required `content`, which is a list where it has an id or a status (openai 3.57.0)."""
     if message.item or type(message.raw) is not dict or message.home != HOME:
         return True
-    return payload.kind(message.raw.get("content")) in ("text", "list")
+    kind = payload.kind(message.raw.get("content"))
+    return kind == "list" or (kind == "text" and "id" not in message.raw and "status" not in message.raw)
 
 
 def _fit_text(block: Text, message: Message, ledger: Ledger) -> Text:

@@ -8,8 +8,8 @@ from typing import Any, assert_never
 
 from sendable import payload
 from sendable.conversation import Block, Fields, Message, Opaque, Reasoning, Refusal, Signature, Text, ToolCall
+from sendable.dialects import answer_id
 from sendable.dialects.openai_responses.answer import (
-    answer_id,
     carrier_item,
     ending,
     heading,
@@ -481,7 +481,7 @@ class ResponsesWriter:
         if type(event) is BlockStop:
             return self._ended(event)
         if type(event) is MessageStart:
-            self._name = answer_id(event.id, event.model, event.created, ledger)
+            self._name = answer_id(event.id, "resp_", event.model, event.created, ledger)
             self._begun = heading(self._name, event.model, event.created)
             return [self._event(kind, response=self._begun) for kind in ("response.created", "response.in_progress")]
         assert_never(event)

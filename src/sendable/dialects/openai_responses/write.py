@@ -210,7 +210,12 @@ def _with_parts(role: str, parts: Sequence[Block], extra: Fields | None) -> Wire
     content: Any = [write_block(part, role, {}) for part in parts]
     if not parts:
         content = ""
-    elif type(only) is Text and type(only.raw) is not dict and only.extra is None and not (extra and "id" in extra):
+    elif (
+        type(only) is Text
+        and type(only.raw) is not dict
+        and only.extra is None
+        and not (extra and ("id" in extra or "status" in extra))
+    ):
         content = only.text
     return _with_extra({"type": "message", "role": role, "content": content}, extra)
 
