@@ -987,6 +987,23 @@ ROWS = [
         },
     ),
     Row(
+        "a message of nothing between a call and its result",
+        "flat",
+        [
+            ASKED,
+            {"role": "assistant", "content": "", "tool_calls": [{"tool_call_id": "c", "name": "f", "arguments": {}}]},
+            {"role": "user", "parts": None},
+            {"role": "tool", "content": "r", "tool_call_id": "c"},
+        ],
+        [("PAR006", "move", "messages[3]")],
+        [
+            ASKED,
+            {"role": "assistant", "content": "", "tool_calls": [{"tool_call_id": "c", "name": "f", "arguments": {}}]},
+            {"role": "tool", "content": "r", "tool_call_id": "c"},
+            {"role": "user", "content": ""},
+        ],
+    ),
+    Row(
         "as many documents as the joined message will have",
         "bedrock-converse",
         [

@@ -265,7 +265,8 @@ def _worth(reply: Reply, answers: Answers, request: Any) -> Reply:
         for message in reply.messages
     )
     covers = None if local else fingerprints.fingerprint(reply.messages, before)
-    kept = payload.plain((fields or {}).get("store")) is not False
+    # The provider's own word counts as well: where nothing may be kept, it says so whatever was asked for.
+    kept = all(payload.plain(said.get("store")) is not False for said in (fields or {}, payload.members(reply.raw)))
     handles = tuple(
         msgspec.structs.replace(handle, covers=covers if handle.kind != "response" or kept else None)
         for handle in reply.handles

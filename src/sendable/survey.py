@@ -145,6 +145,6 @@ class Survey:
                 holds |= MEDIA | SHOWN if role == "assistant" else MEDIA
             else:
                 holds |= OPAQUE
-        if waiting and role != "assistant" and results != len(blocks):
+        if waiting and role != "assistant" and (results != len(blocks) or not results):
             holds |= UNPAIRED
         self.holds = holds

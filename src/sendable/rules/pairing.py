@@ -350,7 +350,7 @@ def _walk(messages: Sequence[Message], repeated: str, unit: str, may: _May, ledg
                     own += 1
         if message.role == "assistant":
             beside = current if current is not None and current.last == index else None
-        elif own != len(message.blocks):
+        elif own != len(message.blocks) or not own:
             beside = None
     return found
 

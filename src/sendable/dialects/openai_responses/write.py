@@ -208,14 +208,12 @@ def _write_message(message: Message, kinds: dict[Any, str], out: list[Wire]) -> 
 def _with_parts(role: str, parts: Sequence[Block], extra: Fields | None) -> Wire:
     only = parts[0] if len(parts) == 1 else None
     content: Any = [write_block(part, role, {}) for part in parts]
-    if not parts:
+    if extra and ("id" in extra or "status" in extra):
+        # What is known as an item has a list of content (openai 3.57.0).
+        content = content or [write_block(Text("", ()), role, {})]
+    elif not parts:
         content = ""
-    elif (
-        type(only) is Text
-        and type(only.raw) is not dict
-        and only.extra is None
-        and not (extra and ("id" in extra or "status" in extra))
-    ):
+    elif type(only) is Text and type(only.raw) is not dict and only.extra is None:
         content = only.text
     return _with_extra({"type": "message", "role": role, "content": content}, extra)
 
