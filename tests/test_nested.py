@@ -8,6 +8,7 @@ import anthropic.types.beta as types
 import pytest
 import typing_extensions
 
+from sendable.dialects.anthropic.fit import SERVER_TOOLS
 from sendable.dialects.anthropic.nested import CITATIONS, FOUND
 
 KNOWN = {**CITATIONS, **{tag: kind for kinds in FOUND.values() for part in kinds for tag, kind in part.items()}}
@@ -50,3 +51,8 @@ def test_every_result_of_a_server_tool_has_its_content() -> None:
         word for word in OFFICIAL if word.endswith("_tool_result") and word not in ("tool_result", "mcp_tool_result")
     }
     assert blocks == set(FOUND)
+
+
+def test_the_tools_that_the_provider_executes_are_those_of_the_official_type() -> None:
+    hints = get_type_hints(OFFICIAL["server_tool_use"], include_extras=True)
+    assert set(get_args(inner(hints["name"]))) == SERVER_TOOLS

@@ -1004,6 +1004,61 @@ ROWS = [
         ],
     ),
     Row(
+        "a signature of Anthropic's that is no text",
+        "openai-chat",
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "thinking", "thinking": "t", "signature": {"x": 1}},
+                    {"type": "text", "text": "a"},
+                ],
+            },
+            ASKED,
+        ],
+        [("FLD001", "strip", "messages[1].content[0].signature")],
+        [ASKED, {"role": "assistant", "content": "a", "reasoning_content": "t"}, ASKED],
+    ),
+    Row(
+        "a signature of Converse's that is no text",
+        "openai-chat",
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [
+                    {"reasoningContent": {"reasoningText": {"text": "t", "signature": ["x"]}}},
+                    {"text": "a"},
+                ],
+            },
+            ASKED,
+        ],
+        [("FLD001", "strip", "messages[1].content[0].reasoningContent.reasoningText.signature")],
+        [ASKED, {"role": "assistant", "content": "a", "reasoning_content": "t"}, ASKED],
+    ),
+    Row(
+        "a tool that the provider does not execute",
+        "anthropic",
+        [
+            ASKED,
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_surf", "input": {"query": "q"}},
+                    {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [HIT]},
+                    {"type": "text", "text": "y"},
+                ],
+            },
+            ASKED,
+        ],
+        [
+            ("IDS004", "drop", "messages[1].content[0]"),
+            ("PAR008", "drop", "messages[1].content[1].tool_use_id"),
+        ],
+        [ASKED, {"role": "assistant", "content": [{"type": "text", "text": "y"}]}, ASKED],
+    ),
+    Row(
         "as many documents as the joined message will have",
         "bedrock-converse",
         [

@@ -35,6 +35,14 @@ _SERVER_IDS = {"server_tool_use": re.compile(r"srvtoolu_[a-zA-Z0-9_]+")}
 _ANY_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
+SERVER_TOOLS = frozenset(
+    {
+        "advisor", "web_search", "web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution",
+        "tool_search_tool_regex", "tool_search_tool_bm25",
+    }
+)  # fmt: skip
+"""The tools that the provider executes itself (anthropic 2.14.0); those of an MCP server have any name."""
+
 _MESSAGE = frozenset({"role", "content"})
 # «role 'system' supports text, tool_addition, and tool_removal blocks only» (AN7, measured).
 _IN_SYSTEM = frozenset({"tool_addition", "tool_removal"})
@@ -120,7 +128,11 @@ def fit_block(options: Options, issuer: str = ISSUER) -> FitBlock:
                     return drop_call(BLK002, block, ledger, kind=block.kind)
                 if type(block.id) is not str or not _SERVER_IDS.get(block.kind, _ANY_ID).fullmatch(block.id):
                     return drop_call(PAR005, block, ledger, kind=block.kind)
-                if type(block.name) is not str or not _NAME.fullmatch(block.name):
+                if (
+                    type(block.name) is not str
+                    or not _NAME.fullmatch(block.name)
+                    or (block.kind == "server_tool_use" and block.name not in SERVER_TOOLS)
+                ):
                     # What a server executed cannot be given another name.
                     return drop_call(IDS004, block, ledger, kind=block.kind)
             return fit_arguments(block, "object", ledger) if message.role == "assistant" else misplaced(block, ledger)

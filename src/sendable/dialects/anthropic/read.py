@@ -78,7 +78,9 @@ def read_thinking(fields: Fields, at: At, context: Context) -> Block:
         return Opaque("thinking", at, fields, HOME)
     intact = payload.kind(text) == "text"
     signed = payload.kind(signature) == "text" and not payload.is_blank(signature)
-    extra = remaining(fields, ("type", "thinking", "signature"))
+    # What stands in its place and is no text is no signature: a field like any other.
+    known = ("type", "thinking", "signature") if payload.kind(signature) in ("text", "null") else ("type", "thinking")
+    extra = remaining(fields, known)
     return Reasoning(
         text if intact else "",
         Signature(HOME, "signature", signature) if signed else None,

@@ -197,7 +197,8 @@ def read_reasoning(fields: Fields, at: At, context: Context) -> Block:
         signature = said.get("signature")
         signed = payload.kind(signature) == "text" and not payload.is_blank(signature)
         extra = _rest(fields, "reasoningContent", ("reasoningText",), inner)
-        more = remaining(said, ("text", "signature"))
+        # What stands in its place and is no text is no signature: a field like any other.
+        more = remaining(said, ("text", "signature") if payload.kind(signature) in ("text", "null") else ("text",))
         if more is not None:
             extra = {
                 **(extra or {}),
