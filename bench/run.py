@@ -24,6 +24,7 @@ from statistics import median
 from time import monotonic
 from typing import Any
 
+import sendable
 from bench import candidates, clock, histories
 from bench.candidates import ANTHROPIC, CHAT, FLOOR, Dialect
 from bench.clock import Ratio, Timed
@@ -35,7 +36,8 @@ OURS = "**sendable**"
 
 # The goals of the project, as ratios.
 ACROSS, ACROSS_SHORT, SAME, OBJECTS_SAME, OBJECTS_ACROSS = 2.0, 3.5, 1.0, 1.0, 2.0
-GROWTH, MEMORY, IMPORT = 1.2, 3.0, 1.5
+GROWTH, MEMORY, IMPORT, PAIR = 1.2, 3.0, 1.5, 2.0
+PAIRED = ("flat", CHAT, "openai-responses", ANTHROPIC, "gemini", "bedrock-converse")
 
 IMPORT_COST = "from time import process_time_ns as t; a = t(); {}; print(t() - a)"
 READY = "from sendable import normalize_json"
@@ -233,6 +235,47 @@ def growth(run: Run) -> Iterator[Table]:
     yield table
 
 
+def pairs(run: Run) -> Iterator[Table]:
+    """All 36 ordered pairs. The bodies of the other dialects are made of the Chat one by the package, before anything is timed."""
+    sizes = (1_000, 10_000)
+    bodies: dict[tuple[str, int], bytes] = {}
+    for n in sizes:
+        bodies[CHAT, n], bodies[ANTHROPIC, n] = Size(n).bytes_of(CHAT), Size(n).bytes_of(ANTHROPIC)
+        for dialect in PAIRED:
+            if (dialect, n) not in bodies:
+                bodies[dialect, n] = sendable.normalize_json(bodies[CHAT, n], dialect).data
+    ratios = Table("All pairs, 1,000 messages", ["from, to", *PAIRED])
+    ratios.note = f"Ratios to {LABEL[CHAT]} to {LABEL[ANTHROPIC]} of the same history in the same rounds."
+    grown = Table("All pairs, growth from 1,000 to 10,000 messages", ["from, to", *PAIRED])
+    grown.note = "The exponent e in time ~ bytes^e, as above."
+    for source in PAIRED:
+        progress(f"pairs, from {source}")
+        calls: dict[str, Callable[[], object]] = {
+            f"{to} {n}": partial(sendable.normalize_json, bodies[source, n], to, source=source)
+            for to in PAIRED
+            for n in sizes
+        }
+        calls["reference"] = partial(candidates.ours(ANTHROPIC), bodies[CHAT, 1_000])
+        timed = clock.measure(calls, max(3, run.rounds - 2))
+        row, exponents = [source], [source]
+        unit = log(len(bodies[source, 10_000]) / len(bodies[source, 1_000]))
+        for to in PAIRED:
+            small, big = timed[f"{to} 1000"], timed[f"{to} 10000"]
+            row.append(run.cell(f"pair, {source} to {to}", small, timed["reference"], PAIR))
+            if small.error or big.error:
+                run.failures.append(f"pair, {source} to {to}: {small.error or big.error}")
+                exponents.append("failed")
+                continue
+            times = clock.ratio(big, small)
+            exponent = Ratio(log(times.best) / unit, log(times.median) / unit)
+            word = run.verdict(f"growth exponent, {source} to {to}", exponent, GROWTH)
+            exponents.append(f"{exponent.best:.2f} ({exponent.median:.2f}) ≤ {GROWTH} {word}")
+        ratios.rows.append(row)
+        grown.rows.append(exponents)
+    yield ratios
+    yield grown
+
+
 def memory(run: Run) -> Iterator[Table]:
     sizes = [size for size in run.sizes if size.n >= 1_000 and not size.short]
     table = Table("Peak memory", ["", *(size.label for size in sizes)])
@@ -322,6 +365,7 @@ SECTIONS: dict[str, Callable[[Run], Iterator[Table]]] = {
     "convert": convert,
     "objects": objects,
     "growth": growth,
+    "pairs": pairs,
     "memory": memory,
     "import": imports,
 }
