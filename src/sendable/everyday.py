@@ -185,7 +185,8 @@ def read(listed: Sequence[Envelope], key: str, context: Context, read_other: Rea
         else:
             message = _read_list(entry, role, at, context)
             if message is None:
-                payload.require_finite(content)
+                if not payload.is_list(content):
+                    payload.require_finite(content)
                 message = read_other(fields(entry), role, at, context)
             out.append(message)
             survey.see(message)

@@ -151,6 +151,11 @@ def is_text(value: Leaf) -> bool:
     return type(value) is str or (type(value) is Raw and _first(value) == _TEXT)
 
 
+def is_object(value: Leaf) -> bool:
+    """Whether the leaf is an object."""
+    return type(value) is dict or (type(value) is Raw and _first(value) == _OBJECT)
+
+
 def is_list(value: Leaf) -> bool:
     """Whether the leaf is a list."""
     return type(value) in (list, tuple) or (type(value) is Raw and _first(value) == _LIST)

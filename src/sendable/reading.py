@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
+from msgspec import Raw
+
 from sendable import everyday, payload
 from sendable.codes import SHP001, SHP002, SHP003, SHP005, SHP011
 from sendable.conversation import (
@@ -137,8 +139,13 @@ def _sound(value: Leaf, at: At, ledger: Ledger, framed: bool) -> Leaf:
     """
     if not framed:
         return sound(value, at, ledger)
-    for leaf in value.values() if type(value) is dict else (value,):
-        payload.require_finite(leaf)
+    if type(value) is dict:
+        for key, leaf in value.items():
+            # Whoever reads a list of content looks at it, unless it is one whose blocks are all known.
+            if not ((key == "content" or key == "parts") and payload.is_list(leaf)):
+                payload.require_finite(leaf)
+    else:
+        payload.require_finite(value)
     return value
 
 
@@ -313,6 +320,12 @@ def read_content(content: Leaf, at: At, context: Context) -> tuple[Block, ...]:
     if kind == "null":
         return ()
     if kind == "list":
+        everyday_blocks = (
+            context.read_list(content, at, context) if context.read_list is not None and type(content) is Raw else None
+        )
+        if everyday_blocks is not None:
+            return tuple(everyday_blocks)
+        payload.require_finite(content)
         return tuple(
             [_read_entry(entry, (at, index), context) for index, entry in enumerate(payload.objects(content) or ())]
         )

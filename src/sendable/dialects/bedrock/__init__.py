@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sendable.dialects import Answers, Dialect
-from sendable.dialects.bedrock import answer, read, stream, write
+from sendable.dialects.bedrock import answer, everyday, read, stream, write
 
 BEDROCK = Dialect(
     name=read.HOME,
@@ -16,6 +16,7 @@ BEDROCK = Dialect(
     write=write.write,
     write_settings=write.write_settings,
     keyed=read.KEYED,
+    read_list=everyday.read_list,
     read_hoisted=("system", read.read_system),
     write_hoisted=write.write_system,
     answers=Answers(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sendable.dialects import Answers, Dialect
-from sendable.dialects.gemini import answer, read, stream, write
+from sendable.dialects.gemini import answer, everyday, read, stream, write
 
 GEMINI = Dialect(
     name=read.HOME,
@@ -17,7 +17,7 @@ GEMINI = Dialect(
     write_settings=write.write_settings,
     keyed=read.KEYED,
     claims=read.claims,
-    read_entry=read.read_content,
+    read_entry=everyday.read_content,
     read_hoisted=("systemInstruction", read.read_system),
     write_hoisted=write.write_system,
     hoisted_aliases=frozenset({"system_instruction"}),

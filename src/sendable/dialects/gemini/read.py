@@ -401,6 +401,7 @@ def _read_all(parts: Leaf, at: At, context: Context) -> tuple[Block, ...]:
         return tuple(read_parts(payload.fields(parts) or {}, at, context))
     if kind != "list":
         return context.read_content(parts, at, context)
+    payload.require_finite(parts)
     blocks: list[Block] = []
     for index, part in enumerate(payload.objects(parts) or ()):
         fields = payload.fields(part)
