@@ -31,14 +31,14 @@ class _Said(_Object):
 
 @final
 class _Use(_Object):
-    toolUseId: str  # noqa: N815 - the wire's own word
+    toolUseId: str
     name: str
     input: Raw
 
 
 @final
 class _Result(_Object):
-    toolUseId: str  # noqa: N815 - the wire's own word
+    toolUseId: str
     content: list[_Said]
     status: Literal["success", "error"] | None = None
 
@@ -46,8 +46,8 @@ class _Result(_Object):
 @final
 class _Part(_Object):
     text: Raw = _ABSENT
-    toolUse: _Use | None = None  # noqa: N815 - the wire's own word
-    toolResult: _Result | None = None  # noqa: N815 - the wire's own word
+    toolUse: _Use | None = None
+    toolResult: _Result | None = None
 
 
 _decode = msgspec.json.Decoder(list[_Part]).decode

@@ -43,8 +43,8 @@ class _Response(_Object):
 @final
 class _Part(_Object):
     text: Raw = _ABSENT
-    functionCall: _Call | None = None  # noqa: N815 - the wire's own word
-    functionResponse: _Response | None = None  # noqa: N815 - the wire's own word
+    functionCall: _Call | None = None
+    functionResponse: _Response | None = None
 
 
 _decode = msgspec.json.Decoder(list[_Part]).decode
