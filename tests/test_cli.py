@@ -355,24 +355,48 @@ def test_lines_are_answered_as_they_come() -> None:
         process.stdin.close()
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the peak")
+asks_linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the peak")
+PEAK = (
+    "import re, sys\nfrom sendable.cli import main\n"
+    "try:\n    main()\nfinally:\n    print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1], file=sys.stderr)"
+)
+
+
+def peak(file: Path, out: Path) -> int:
+    """The most memory, in kB, that the command took for a file."""
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, "normalize", str(file), "--to", "anthropic", "-o", str(out)],
+        capture_output=True, check=True, timeout=120,
+    )  # fmt: skip
+    return int(done.stderr.split()[-1])
+
+
+@asks_linux
 def test_memory_does_not_grow_with_the_number_of_lines(tmp_path: Path) -> None:
-    program = (
-        "import re, sys\nfrom sendable.cli import main\n"
-        "try:\n    main()\nfinally:\n    print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1], file=sys.stderr)"
-    )
     history = lines_of([{"role": "user", "content": "x" * 20_000}])
-
-    def peak(lines: int) -> int:
-        file = stored(tmp_path, history * lines, "many.jsonl")
-        done = subprocess.run(
-            [sys.executable, "-c", program, "normalize", str(file), "--to", "anthropic", "-o", str(tmp_path / "out")],
-            capture_output=True, check=True, timeout=120,
-        )  # fmt: skip
-        return int(done.stderr.split()[-1])
-
-    few, many = peak(20), peak(2000)  # 0.4 and 40 MB
+    few, many = (
+        peak(stored(tmp_path, history * lines, "many.jsonl"), tmp_path / "out") for lines in (20, 2000)
+    )  # 0.4 and 40 MB
     assert many < few + 8_000, f"{few} kB for 20 lines, {many} kB for 2,000"
+
+
+@asks_linux
+@pytest.mark.parametrize(
+    "fault", ["", ',{"role":"tool","tool_call_id":"c9","content":"orphan"}', ',{"role":"user","content":"\\ud800"}']
+)
+def test_a_file_of_200_megabytes_takes_a_small_multiple_of_it(fault: str, tmp_path: Path) -> None:
+    """Clean, with something to repair, and with what only the slow path can read."""
+    file, out = tmp_path / "large.json", tmp_path / "out.json"
+    said = {"user": "wörter " * 7_000, "assistant": "words " * 8_000}
+    turn = ",".join(json.dumps({"role": role, "content": text}, ensure_ascii=False) for role, text in said.items())
+    with file.open("w", encoding="utf-8") as target:
+        target.write("[" + ",".join([turn] * 2_000) + ',{"role":"user","content":"last"}' + fault + "]")
+    size = file.stat().st_size
+    assert size > 200_000_000
+    taken = peak(file, out) * 1024
+    assert taken < 4 * size, f"{taken / size:.1f} times the file"
+    with out.open(encoding="utf-8") as written:
+        assert len(json.load(written)) == 4_001 + ("user" in fault)
 
 
 # --- -o ----------------------------------------------------------------------------------------------------------------
